@@ -1,11 +1,11 @@
 #!/bin/sh
-# Which lines of the core are run by the tests that drive it: prints those that are not, and the
-# figure. The packages whose tests are run can be named. See docs/testing.md, "Coverage".
+# Runs tests that drive the core, and prints the lines of the core that no test runs, and the share of
+# those that are run. Arguments name the packages whose tests are run. See docs/testing.md, "Coverage".
 #
 #     scripts/coverage.sh
 #     scripts/coverage.sh porous-proto porous-tests
 #
-# Needs cargo-llvm-cov, and LLVM's tools of the compiler's version: a component of rustup, or
+# Needs cargo-llvm-cov, and LLVM's tools of the compiler's version: as a component of rustup, or named by
 # LLVM_COV and LLVM_PROFDATA.
 set -eu
 cd "$(dirname "$0")/.."

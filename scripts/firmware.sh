@@ -3,18 +3,18 @@
 # client on this machine, over a bad path. docs/embedded.md tells more.
 #
 # usage: scripts/firmware.sh [SEED]...
-#        One run for each seed, which decides what is lost; 1 by default.
+#        One run for each seed, which decides which datagrams are lost; by default seed 1.
 #
-# Needs a stable cargo and Debian's packages; installs what is missing if it may. What it builds is
-# kept under target/portability and target/firmware, and the next run is quick. Fails with 77 if
-# something that it needs is missing and cannot be installed, and with 1 if something is wrong.
+# Needs a stable cargo and Debian's packages; installs missing packages if run by root. Builds are kept
+# under target/portability and target/firmware, so that the next run is quick. Exits with 77 if a package
+# is missing and cannot be installed, and with 1 if a step fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 TARGET=thumbv7m-none-eabi
 EMULATOR=qemu-system-arm
 
-# What docs/embedded.md promises, in bytes.
+# The most bytes of each kind of memory, as docs/embedded.md promises.
 declare -A MOST=([flash]=260000 [variables]=70000 [stack]=14000 [heap]=57344)
 
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0

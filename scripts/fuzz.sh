@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Lets libFuzzer look for inputs of the fuzz targets that do something new, and keeps few of them:
-# `cargo test` replays what lies in fuzz/tests/__fuzz__ (docs/testing.md, "Fuzzing").
+# Lets libFuzzer look for inputs of the fuzz targets that reach new code, and keeps the fewest that do:
+# `cargo test` replays the inputs in fuzz/tests/__fuzz__ (docs/testing.md, "Fuzzing").
 #
 # usage: scripts/fuzz.sh [TARGET [SECONDS]]
 #        All targets by default, and 60 seconds for each.
 #        A target is the name of a test, or a part of it that no other has.
 #
 # Needs a stable cargo and cargo-bolero (`cargo install cargo-bolero --locked`); downloads nothing.
-# Fails with 77 if that is missing, and with 1 if an input fails: it is in the target's `crashes`
-# then, and `cargo test` fails as well until it is mended.
+# Exits with 77 if cargo-bolero is missing, and with 1 if an input fails: the input is then in the target's
+# `crashes`, and `cargo test` fails as well until the bug is mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 RUSTUP_AUTO_INSTALL=0
@@ -29,7 +29,7 @@ TESTS=(
     an_endpoint_stands_any_packets
 )
 seconds=${2:-60}
-# No sanitizer: there is no unsafe code of ours for one to look at.
+# No sanitizer: the workspace has no unsafe code for one to check.
 how=(--package porous-fuzz --rustc-bootstrap --sanitizer NONE)
 
 command -v cargo-bolero >/dev/null || { echo "fuzz: cargo-bolero is not installed" >&2; exit 77; }
@@ -42,12 +42,12 @@ fi
 for test in "${tests[@]}"; do
     corpus=fuzz/tests/__fuzz__/$test/corpus
     echo "== $test"
-    # Long inputs from the start where an input is a list of things to do.
+    # Targets whose input is a list of steps begin with long inputs; others begin short.
     case $test in
     what_*) length=100 ;;
     *) length=0 ;;
     esac
-    # Comparisons that come closer to equality count as new.
+    # With a value profile, an input whose comparisons come closer to equality counts as new.
     cargo bolero test "$test" "${how[@]}" -T "${seconds}s" \
         --engine-args=-use_value_profile=1 --engine-args=-len_control=$length --engine-args=-print_final_stats=1 2>&1 |
         grep -aE 'Done|panicked|^stat::number|error|test failed' || true
@@ -55,7 +55,7 @@ for test in "${tests[@]}"; do
         echo "fuzz: $test fails" >&2
         exit 1
     fi
-    # What is kept reaches all edges that anything reached, however often.
+    # The inputs that are kept reach all edges that were reached, whatever the number of times.
     cargo bolero reduce "$test" "${how[@]}" --engine-args=-use_counters=0 2>&1 | grep -aE 'MERGE-OUTER|error' | tail -1
     echo "$(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f 1) bytes"
 done

@@ -1,21 +1,22 @@
 #!/bin/sh
-# Mutants of the core against the core's own tests: one shard of eight (0 to 7; by default 0), or
-# the mutants of some files. First against its unit tests, which are quick; what survives them,
+# Runs the core's own tests on mutants of the core: one shard of eight (0 to 7; by default 0), or the
+# mutants of some files. First come the unit tests, which are quick. Mutants that survive them are run
 # against the scenario tests, too. See docs/testing.md, "Mutation".
 #
 #     scripts/mutants.sh 3
 #     scripts/mutants.sh porous-proto/src/serial/mod.rs porous-proto/src/wire.rs
 #
-# Needs cargo-mutants. It works in a copy of the tree, and writes to target/mutants.
+# Needs cargo-mutants. Works in a copy of the tree, and writes to target/mutants.
 set -eu
 cd "$(dirname "$0")/.."
 out=${MUTANTS_OUT:-target/mutants}
 mkdir -p "$out"
 rm -rf "$out/unit" "$out/scenarios"
-# A step is a build of one crate and one second of tests.
+# For each mutant, one crate is built and tests run for a second, so quick builds matter most.
 export CARGO_INCREMENTAL=1 CARGO_PROFILE_DEV_DEBUG=0
 
-# Writes its results to $out/$1. That mutants survive is a result, too (2, or 3 for a timeout).
+# mutants NAME ARGUMENT...: writes the results to $out/NAME. Exit statuses 2 (mutants survived) and 3 (a
+# timeout) are results, not failures.
 mutants() {
     name=$1
     shift
@@ -26,7 +27,7 @@ mutants() {
 }
 
 count() { cat "$@" | wc -l; }
-# Of these mutants those that the unit tests missed: some are tried whatever was asked for.
+# Of the mutants in these files, those that the unit tests missed: the patterns may match other mutants.
 asked() { cat "$@" | grep -xF -f "$unit/missed.txt" || true; }
 
 case ${1:-0} in

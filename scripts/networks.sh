@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests of real networks need (docs/testing.md, "Real networks"), where it is missing:
-# Debian's packages, as root. Does nothing where all is there.
+# Installs the packages of Debian that the tests of real networks need (docs/testing.md, "Real networks")
+# and that are missing. Needs root if there are any.
 set -euo pipefail
 
 missing=()

@@ -3,11 +3,11 @@
 # big-endian numbers, and with the oldest compiler that it states. docs/portability.md tells more.
 #
 # usage: scripts/portability.sh [builds|wasm|msrv|golden|s390x|i686|windows]...
-#        All by default, but `golden`, which is the part of `s390x` that is quick.
+#        By default all but `golden`, which is the quick part of `s390x`.
 #
-# Needs a stable cargo and Debian's packages; installs what is missing if it may. What it builds is
-# kept under target/portability, and the next run is quick. Fails with 77 if something that it needs
-# is missing and cannot be installed, and with 1 if something is wrong.
+# Needs a stable cargo and Debian's packages; installs missing packages if run by root. Builds are kept
+# under target/portability, so that the next run is quick. Exits with 77 if a package is missing and
+# cannot be installed, and with 1 if a step fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -32,7 +32,8 @@ builds() {
         for crate in "${CRATES[@]}"; do
             run "$target: $crate" bare_cargo build --locked --target "$target" --package "$crate"
         done
-        # It must fail with std, and for this reason and no other.
+        # A feature that needs std must fail, because there is no std (E0463) and for no other reason:
+        # otherwise the builds above would prove nothing.
         ! bare_cargo build --locked --target "$target" --package porous-proto \
             --features audit >"$log" 2>&1 || fail "$target: it builds with std too"
         grep -q E0463 "$log" || fail "$target: $(<"$log")"
@@ -52,8 +53,8 @@ wasm() {
     sed 's/^/    /' "$log"
 }
 
-# need_old_compiler VERSION: unpacks Debian's rustc of this version; it cannot be installed beside
-# another one.
+# need_old_compiler VERSION: unpacks Debian's rustc of this version, which cannot be installed beside
+# another version.
 need_old_compiler() {
     local version=$1 root=$work/rustc-$1 deb llvm package
     [[ ! -e $root ]] || return 0
@@ -75,7 +76,7 @@ need_old_compiler() {
             dpkg-deb --extract "$package" .
             rm "$package"
         done
-        # Its libraries are for nobody else.
+        # A wrapper, so that only this compiler finds its libraries.
         cat >rustc <<'END'
 #!/bin/sh
 root=$(dirname "$0")
@@ -98,7 +99,7 @@ msrv() {
     done
 }
 
-# A target, the prefix of its tools, and its emulator.
+# Arguments of `emulated`: a target, the prefix of its tools, and its emulator.
 S390X=(s390x-unknown-linux-gnu s390x-linux-gnu qemu-s390x)
 I686=(i686-unknown-linux-gnu i686-linux-gnu qemu-i386)
 
@@ -119,15 +120,15 @@ emulated() {
     echo "    $passed tests passed"
 }
 
-# The traces whose digest stands in the code, and the bits that the document of messages shows.
+# The tests of traces whose digests stand in the code, and of the bits that docs/message.md shows.
 golden() {
     emulated "${S390X[@]}" --package porous-tests --test scenarios determinism::
     emulated "${S390X[@]}" --package porous-message --test streams --test endpoint -- \
         examples:: wire::
 }
 
-# Tests of the core, of messages, and of several hosts. `wraps` starts programs, which an emulator of one program
-# cannot; what it does is done here, where 32 bits end.
+# Tests of the core, of messages, and of several hosts. `wraps` starts programs, which an emulator of one
+# program cannot, so the second run of the scenarios does the same: its ids wrap at 32 bits.
 all_tests() {
     emulated "$@" --package porous-proto --lib
     emulated "$@" --package porous-message --lib --test streams --test endpoint
@@ -144,7 +145,7 @@ i686() {
     all_tests "${I686[@]}"
 }
 
-# need_wine: what a program of Rust expects of Windows and Wine 8 lacks, the system's source of chance.
+# need_wine: adds the library of random numbers that Rust programs expect of Windows and that Wine 8 lacks.
 need_wine() {
     local library=$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll
     [[ ! -e $library ]] || return 0
@@ -160,7 +161,7 @@ END
         "$work/bcryptprimitives.c" -ladvapi32
 }
 
-# on_windows ARGUMENT...: tests of Windows, under wine.
+# on_windows ARGUMENT...: runs `cargo test` for Windows, under wine.
 on_windows() {
     local passed variable=CARGO_TARGET_X86_64_PC_WINDOWS_GNU
     run "windows: $*" env CARGO_TARGET_DIR="$work/windows" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
@@ -171,8 +172,8 @@ on_windows() {
     echo "    $passed tests passed"
 }
 
-# Tests of the core and of the drivers that Windows has. Wine binds sockets to addresses that the machine does
-# not have (192.0.2.1), which Windows refuses: the tests that want it refused are left out.
+# Tests of the core and of the drivers that Windows has. Wine binds sockets to addresses that the machine
+# does not have (192.0.2.1), which Windows refuses: the tests that expect a refusal are left out.
 windows() {
     local wine=/usr/lib/wine/wine64
     local -x WINEPREFIX=$work/wine WINEDEBUG=-all

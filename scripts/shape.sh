@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# The shape of the core in figures: `scripts/shape.sh [folder]`, by default porous-proto/src. Lines are
-# those of code alone: without comments, blank lines and tests. A slice is a file with nothing but
-# methods of another file's type. docs/design.md has these figures before and after the core was cut
-# into objects.
+# Prints the shape of the core in figures: `scripts/shape.sh [folder]`, by default porous-proto/src. Lines
+# are lines of code, without comments, blank lines and tests. A slice is a file with nothing but methods of
+# another file's type. docs/design.md has these figures before and after the core was cut into objects.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/../porous-proto/src}"
 
-# Modules that only tests have: `#[cfg(test)]` above `mod name;`, or named `tests`.
+# Files of modules that are only compiled for tests: `#[cfg(test)]` stands above their `mod name;`.
 tests=$(grep -rA1 --include='*.rs' -F '#[cfg(test)]' . | sed -n 's/^\(.*\)\.rs-\(pub(.*) \)\?mod \([a-z_]*\);$/\1 \3/p' |
     while read -r parent name; do
         folder=${parent%/mod}

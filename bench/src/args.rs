@@ -11,8 +11,7 @@ use crate::workload::{Size, Workload};
 
 /// Measures porous beside other protocols, over the same simulated links in virtual time.
 ///
-/// What is measured and how: see `bench/README.md`. Nothing that is printed or written depends on
-/// the machine.
+/// `bench/README.md` says what is measured and how. The output does not depend on the machine.
 #[derive(Debug, Parser)]
 #[command(name = "porous-bench", args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -24,12 +23,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// How long a lost message takes under each policy of porous: writes latency.md and latency.svg
+    /// Measures how long lost messages take under each policy of porous: writes latency.md and latency.svg
     Latency(Table),
-    /// Sessions of porous-message beside the host's own reliable packets: writes sessions.md and
+    /// Compares sessions of porous-message with the host's own reliable packets: writes sessions.md and
     /// sessions.json
     Sessions(Table),
-    /// What a message of a game takes, in porous-message and in other codecs
+    /// Measures what a message of a game costs in porous-message and in other codecs
     #[command(subcommand)]
     Codecs(Codecs),
 }
@@ -42,11 +41,11 @@ pub(crate) enum Codecs {
     Costs,
     /// Time alone
     Time,
-    /// Does one thing with all messages, `rounds` times, for callgrind to count
+    /// Does one operation with all messages, `rounds` times, for callgrind to count
     Repeat {
-        /// As the tables call it
+        /// The codec, by its name in the tables
         codec: String,
-        /// As the tables call it
+        /// The form of the message, by its name in the tables
         form: String,
         operation: Operation,
         rounds: u64,
@@ -55,7 +54,7 @@ pub(crate) enum Codecs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Table {
-    /// Little of everything, to see that it works
+    /// A short run of everything, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
     /// The folder to write to [default: docs, or bench/results for sessions]
@@ -68,13 +67,13 @@ pub(crate) struct Compare {
     /// Only this workload
     #[arg(long, value_enum)]
     pub(crate) workload: Option<Workload>,
-    /// Only protocols whose name begins so
+    /// Only protocols whose names begin with this
     #[arg(long, value_name = "NAME")]
     pub(crate) peer: Option<String>,
-    /// Runs of each, with seeds from 1
+    /// Runs of each workload and protocol, with seeds from 1
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
-    /// Little of everything, to see that it works
+    /// A short run of everything, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
     /// Writes results.md and results.json into this folder [default: bench/results, if nothing else
@@ -84,7 +83,7 @@ pub(crate) struct Compare {
 }
 
 impl Table {
-    /// `usual`: from the folder of the bench.
+    /// The folder to write to. `usual`, the default, is relative to the folder of the bench.
     pub(crate) fn folder(&self, usual: &str) -> PathBuf {
         let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join(usual);
         self.out.clone().unwrap_or_else(usual)
@@ -110,7 +109,7 @@ impl Compare {
         }
     }
 
-    /// Where to write the results.
+    /// The folder to write the results to; `None` for a part of the measures, which is only printed.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         let is_whole = self.workload.is_none() && self.peer.is_none() && !self.quick;
         let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("results");

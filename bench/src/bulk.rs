@@ -1,4 +1,4 @@
-//! An application that sends a file one way, as fast as it is taken.
+//! An application that sends a file one way, as fast as the protocol takes it.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::run::Application;
 /// The length of each piece of the file, in bytes.
 const PIECE: usize = 16 << 10;
 
-/// A sender that has not sent the file by then is stopped.
+/// A run whose file has not arrived after this time is stopped.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The application at both ends.
@@ -36,7 +36,7 @@ impl Bulk {
         self.arrived * PIECE as u64
     }
 
-    /// The bytes that arrived in a second, from the first `send` on.
+    /// The bytes that arrived in a second, counted from the first `send`.
     pub(crate) fn goodput(&self) -> f64 {
         let seconds = if self.is_there() { self.last } else { LONGEST };
         self.arrived() as f64 / seconds.as_secs_f64()

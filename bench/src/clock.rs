@@ -1,10 +1,10 @@
-//! The one clock that is read: quinn-proto counts in the standard library's instants, and those have
-//! no other beginning. Only times since then are used, so nothing depends on when that was.
+//! The one clock that is read. quinn-proto counts in the standard library's instants, and only a clock
+//! makes the first of them. Results depend on differences alone, and so not on that first instant.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// A moment of virtual time, for a library that takes real ones only.
+/// An instant of virtual time as one of the standard library.
 #[expect(clippy::disallowed_methods, reason = "only differences are used")]
 pub(crate) fn real(now: porous_proto::Instant) -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();

@@ -41,7 +41,7 @@ fn main() -> io::Result<()> {
     }
 }
 
-/// Runs what was asked for, prints the tables, and writes them.
+/// Runs the selected workloads and protocols, prints the tables, and writes them.
 fn compare(args: &Compare) -> io::Result<()> {
     let size = args.size();
     let mut rows = Vec::new();
@@ -59,7 +59,7 @@ fn compare(args: &Compare) -> io::Result<()> {
     }
 }
 
-/// The conditions that were asked for, in the order of the tables.
+/// The conditions of the selected workloads, in the order of the tables.
 fn cases(args: &Compare) -> Vec<Case> {
     let mut cases = Vec::new();
     for workload in Workload::ALL {

@@ -1,5 +1,5 @@
-//! An application that sends small messages both ways, at the ticks of a game, and knows when each
-//! arrived.
+//! An application that sends small messages both ways at the ticks of a game, and notes when each
+//! arrives.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -13,10 +13,10 @@ use crate::run::Application;
 /// Ticks in a second.
 const RATE: u128 = 60;
 
-/// How long after the last message was sent reliable ones may still arrive.
+/// The time after the last message was sent in which reliable ones may still arrive.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The number of a message that is not reliable.
+/// The number that every unreliable message carries.
 const STATE: u64 = u64::MAX;
 
 /// A message of a given length.
@@ -27,10 +27,10 @@ pub(crate) struct Message {
     pub(crate) reliable: bool,
 }
 
-/// What is sent at a tick.
+/// The messages of a tick.
 pub(crate) type Plan = fn(tick: u64, dice: &mut ChaCha8Rng) -> Vec<Message>;
 
-/// Each tick a state, and with a chance of 20 per cent an event.
+/// At each tick a state, and with a chance of 20 percent an event.
 pub(crate) fn game(_: u64, dice: &mut ChaCha8Rng) -> Vec<Message> {
     let state = Message {
         channel: 0,
@@ -75,12 +75,12 @@ struct End {
     ticks: u64,
     /// When each reliable message was sent; `None` for those that have arrived.
     sent: Vec<Option<Duration>>,
-    /// Reliable ones that there was no room for.
+    /// Reliable messages that found no room yet.
     waiting: VecDeque<(Message, u64)>,
-    /// How long each reliable message took, in microseconds.
+    /// The time that each reliable message from the other end took, in microseconds.
     latencies: Vec<u64>,
     states_sent: u64,
-    /// Of those that the other end sent.
+    /// Unreliable messages of the other end that arrived.
     states_arrived: u64,
 }
 
@@ -102,7 +102,7 @@ impl Messages {
         }
     }
 
-    /// How long each reliable message took that arrived, in microseconds.
+    /// The time that each reliable message took which arrived, in microseconds.
     pub(crate) fn latencies(&self) -> impl Iterator<Item = u64> {
         self.ends.iter().flat_map(|end| &end.latencies).copied()
     }
@@ -113,7 +113,7 @@ impl Messages {
         self.ends.iter().map(missing).sum()
     }
 
-    /// How many unreliable messages were sent, and how many arrived.
+    /// Unreliable messages that were sent, and those that arrived.
     pub(crate) fn states(&self) -> [u64; 2] {
         let sum = |of: fn(&End) -> u64| self.ends.iter().map(of).sum();
         [sum(|end| end.states_sent), sum(|end| end.states_arrived)]

@@ -1,27 +1,27 @@
-//! What the bench asks of a protocol: two ends in one process, served by the clock of a simulation.
+//! The interface of a protocol in the bench: two ends in one process, in virtual time.
 
 use porous_proto::Instant;
 
 use crate::peers::{kcp, porous, quinn, renet, rusty_enet};
 
-/// The channels of every connection. The most that a workload uses.
+/// The channels of every connection: as many as a workload uses at most.
 pub(crate) const CHANNELS: u8 = 4;
 
-/// Where a connection stands.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Connecting,
     Connected,
-    /// The protocol has given it up.
+    /// The protocol has given the connection up.
     Lost,
 }
 
 /// One end of a connection.
 ///
 /// A service step is always the same: all datagrams that have arrived go [in](Self::datagram_in),
-/// [`service`](Self::service) is called once, what was [received](Self::received) is taken out, the
+/// [`service`](Self::service) is called once, [received](Self::received) messages are taken out, the
 /// application [sends](Self::send), and all datagrams that come [out](Self::datagram_out) are put on
-/// the link. What a protocol wants to be called beside that belongs into its adapter.
+/// the link. Any other call that a protocol needs is made by its adapter.
 pub(crate) trait Endpoint {
     fn datagram_in(&mut self, now: Instant, datagram: &[u8]);
 
@@ -48,11 +48,11 @@ pub(crate) type Ends = [Box<dyn Endpoint>; 2];
 #[derive(Clone, Copy)]
 pub(crate) struct Variant {
     pub(crate) name: &'static str,
-    /// Everything that chance decides at the ends follows from the number.
+    /// Makes both ends. Their random numbers follow from the argument.
     pub(crate) open: fn(u64) -> Ends,
 }
 
-/// All that is measured, in the order of the tables.
+/// All variants, in the order of the tables.
 pub(crate) const VARIANTS: [Variant; 10] = [
     Variant {
         name: "porous-paper",

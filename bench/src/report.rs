@@ -63,7 +63,7 @@ fn heading(row: &Row) -> String {
 
 fn line(row: &Row) -> String {
     let mut line = format!("| {} |", row.peer);
-    // A text takes all that is written to it.
+    // To write to a string never fails.
     let mut cell = |text: String| _ = write!(line, " {text} |");
     match &row.seen {
         Figures::Messages {

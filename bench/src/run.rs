@@ -7,27 +7,27 @@ use porous_proto::Instant;
 use crate::peer::{Endpoint, Ends, State};
 use crate::wire::{Path, Wire};
 
-/// A connection that is not there after this time never comes.
+/// The time after which an attempt to connect has failed.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The application at both ends.
 pub(crate) trait Application {
-    /// What the application of `end` does in a step: it takes what arrived, and sends. `elapsed`
+    /// One step of the application at `end`: it takes the messages that arrived, and sends. `elapsed`
     /// counts from when both ends were connected.
     fn step(&mut self, end: usize, elapsed: Duration, endpoint: &mut dyn Endpoint);
 
-    /// Whether it has nothing to do any more.
+    /// True if the application has nothing to do any more.
     fn is_over(&self, elapsed: Duration) -> bool;
 }
 
-/// What was seen of a run beside what the application saw.
+/// The results of a run, beside those of its application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     /// UDP payloads, both ways, from the first datagram of the handshake.
     pub(crate) bytes: u64,
     pub(crate) datagrams: u64,
     pub(crate) mean_queue: f64,
-    /// Whether an end gave up.
+    /// True if an end gave the connection up.
     pub(crate) lost: bool,
 }
 

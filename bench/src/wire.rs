@@ -1,4 +1,4 @@
-//! The path between two ends, and what is counted on it.
+//! The path between two ends, and its counts.
 
 use core::time::Duration;
 
@@ -8,30 +8,30 @@ use porous_sim::{Fate, Link, LinkConfig, Queue, Seed};
 /// The bytes of IP and UDP before each datagram.
 pub(crate) const UDP_OVERHEAD: u64 = 28;
 
-/// The largest UDP payload that the path carries: Ethernet.
+/// The largest UDP payload that the path carries, as on Ethernet.
 const MTU: usize = 1472;
 
-/// What a path is like, the same both ways.
+/// The conditions of a path, the same both ways.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
-    /// One way.
+    /// The delay, one way.
     pub(crate) delay: Duration,
-    /// How far the delay of a datagram may be from that.
+    /// How far the delay of a datagram may be from `delay`.
     pub(crate) jitter: Duration,
-    /// In per cent, each way.
+    /// Datagrams lost each way, in percent.
     pub(crate) loss: f64,
-    /// What the bottleneck carries each way, in bits a second, with IP and UDP headers.
+    /// The rate of the bottleneck each way, in bits a second, with IP and UDP headers.
     pub(crate) rate: u64,
-    /// How long a datagram may wait before the bottleneck; if it would wait longer it is dropped.
+    /// The longest wait before the bottleneck. A datagram that would wait longer is dropped.
     pub(crate) queue: Duration,
 }
 
 /// Both directions of a path.
 pub(crate) struct Wire {
     path: Path,
-    /// By the number of the end that they lead from.
+    /// The links, by the end that sends on them.
     links: [Link; 2],
-    /// How long the datagrams of the first end waited before the bottleneck, in all.
+    /// The sum of the times that datagrams of the first end waited before the bottleneck.
     queued: Duration,
     carried: u64,
 }
@@ -80,13 +80,13 @@ impl Wire {
         self.links.iter().map(|link| link.stats().sent).sum()
     }
 
-    /// The bytes of their payloads.
+    /// The UDP payload bytes that were put on the path, both ways.
     pub(crate) fn bytes(&self) -> u64 {
         self.links.iter().map(|link| link.stats().bytes_sent).sum()
     }
 
-    /// How long a datagram of the first end that arrived had waited before the bottleneck, in the
-    /// mean, in milliseconds. Of no meaning with jitter.
+    /// The mean time that datagrams of the first end waited before the bottleneck, in milliseconds. Has no
+    /// meaning with jitter.
     pub(crate) fn mean_queue(&self) -> f64 {
         self.queued.as_secs_f64() * 1000.0 / self.carried.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! The workloads: what is sent over what, and what is made of several runs.
+//! The workloads: their applications and paths, and the summary of several runs.
 
 use core::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) enum Workload {
 impl Workload {
     pub(crate) const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 
-    /// The losses in per cent.
+    /// The losses that are tried, in percent.
     pub(crate) const fn losses(self) -> &'static [f64] {
         match self {
             Self::A => &[0.0, 2.0, 5.0, 20.0],
@@ -41,7 +41,7 @@ impl Workload {
         }
     }
 
-    /// How far apart the service steps are.
+    /// The times between service steps that are tried.
     pub(crate) const fn steps(self) -> &'static [Duration] {
         match self {
             Self::A | Self::C => &[FRAME, MILLISECOND],
@@ -65,7 +65,7 @@ impl Workload {
     }
 }
 
-/// How much of each workload is run.
+/// The size of each workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) duration: Duration,
@@ -92,7 +92,7 @@ pub(crate) struct Row {
     pub(crate) peer: &'static str,
     /// UDP payloads, both ways.
     pub(crate) wire_bytes: u64,
-    /// With IP and UDP headers.
+    /// Bytes with IP and UDP headers, both ways.
     pub(crate) ip_bytes: u64,
     pub(crate) datagrams: u64,
     /// Runs in which an end gave the connection up.
@@ -103,28 +103,28 @@ pub(crate) struct Row {
     pub(crate) seen: Figures,
 }
 
-/// What the application saw.
+/// The results of the application.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Figures {
-    /// Of messages.
+    /// The results of messages.
     Messages {
-        /// How long reliable ones took.
+        /// The latencies of reliable messages.
         latency_ms: Latency,
-        /// Unreliable ones that arrived, in per cent; `None` where there are none.
+        /// Unreliable messages that arrived, in percent; `None` if none were sent.
         states_percent: Option<f64>,
     },
-    /// Of a file, the mean of the runs.
+    /// The results of a file, each the mean of the runs.
     Bulk {
-        /// Of the rate of the bottleneck.
+        /// The goodput as a part of the rate of the bottleneck.
         goodput: f64,
-        /// UDP payloads both ways, for each byte of the file that arrived.
+        /// Bytes of UDP payload, both ways, for each byte of the file that arrived.
         wire_per_payload: f64,
         mean_queue_ms: f64,
     },
 }
 
-/// Percentiles in milliseconds; zero if there is nothing.
+/// Percentiles in milliseconds; 0 if no message arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Latency {
     pub(crate) p50: f64,
@@ -133,8 +133,8 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Of times in microseconds. The percentile p is the smallest time that at least p % of them do not
-    /// exceed.
+    /// The percentiles of times in microseconds. Percentile p is the smallest time that at least p % of the
+    /// times do not exceed.
     pub(crate) fn of(mut micros: Vec<u64>) -> Self {
         micros.sort_unstable();
         let at = |percent: usize| {

@@ -2,7 +2,7 @@
 
 use porous_proto::Instant;
 
-/// Microseconds since it was started; a copy shows the same time.
+/// A clock that counts microseconds since it was started. A copy shows the same time.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock(std::time::Instant);
 

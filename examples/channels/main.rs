@@ -1,5 +1,5 @@
-//! POROUS without sockets: threads that speak through channels, and numbers for addresses. Each
-//! thread sleeps until its host wants something or a datagram comes, and no longer.
+//! POROUS without sockets: threads that send datagrams through channels, with numbers for addresses. Each
+//! thread sleeps until a deadline of its host is due or a datagram comes.
 //!
 //! Run it with `cargo run -p porous-examples --bin channels`.
 
@@ -30,18 +30,18 @@ struct Node {
     address: u32,
     host: Host<UnwrapErr<SysRng>, u32>,
     inbox: Receiver<Datagram>,
-    /// The inboxes of all, by address.
+    /// The inboxes of all threads, by address.
     network: Vec<Sender<Datagram>>,
     clock: Clock,
 }
 
 impl Node {
-    /// Sends what is to be sent.
+    /// Sends all datagrams of the host.
     fn send(&mut self) {
         let mut buffer = vec![0; self.host.max_datagram_size()];
         while let Some(transmit) = self.host.poll_transmit(self.clock.now(), &mut buffer) {
             let datagram = (self.address, transmit.datagram.to_vec());
-            // A host that has ended receives nothing more: a lost datagram.
+            // A thread that has ended receives nothing more: the datagram is lost.
             drop(self.network[transmit.to as usize].send(datagram));
         }
     }
@@ -83,12 +83,12 @@ fn serve(mut node: Node) -> usize {
             }
         }
     }
-    // The last one still waits to hear that we know.
+    // The last client still waits for the answer to its disconnection.
     node.send();
     count
 }
 
-/// Sends its packets and leaves when they have arrived.
+/// Sends the packets of a client, and disconnects when they have arrived.
 fn play(mut node: Node) -> DisconnectReason {
     let now = node.clock.now();
     node.host.connect(now, SERVER).expect("the first attempt");

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// Microseconds since the program began.
+/// A clock that counts microseconds since the program began.
 pub(crate) struct Clock(std::time::Instant);
 
 impl Clock {

@@ -1,12 +1,12 @@
-//! What the platform gives us: two functions. A console's kit, a relay service or an FPGA would do as
-//! well; here they are made of `std::net`, whose types nobody else sees.
+//! The two functions of the platform. They could be those of a console's kit, a relay service or an FPGA.
+//! Here they use `std::net`, whose types no other file sees.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::io;
 use std::net::UdpSocket;
 
-/// How the platform names remote hosts. Anything that can be copied, compared, hashed and shown
-/// will do.
+/// The platform's name for a remote host. Any type will do that can be copied, compared, hashed and
+/// shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Address {
     pub(crate) ip: [u8; 4],
@@ -25,7 +25,7 @@ impl Socket {
         Ok((Self(socket), Address { ip, port }))
     }
 
-    /// Sends a datagram, or loses it: the protocol expects no more of a network.
+    /// Sends a datagram, or loses it: the protocol needs no more from a network.
     pub(crate) fn send_to(&self, to: Address, datagram: &[u8]) {
         let to = SocketAddrV4::new(to.ip.into(), to.port);
         drop(self.0.send_to(datagram, to));

@@ -1,5 +1,5 @@
-//! POROUS over a socket layer of one's own: all that it needs is a function that sends, a function
-//! that receives, and a clock. `docs/own-socket.md` explains [`Node::frame`] line by line.
+//! POROUS over a socket layer of one's own: it needs only a function that sends, a function that
+//! receives, and a clock. `docs/own-socket.md` explains [`Node::frame`] line by line.
 //!
 //! Run it with `cargo run -p porous-examples --bin own_socket`.
 
@@ -18,7 +18,7 @@ use rand_core::UnwrapErr;
 use crate::clock::Clock;
 use crate::console::{Address, Socket};
 
-/// How long datagrams are read in one frame: a flood must not stop the game.
+/// The time in which datagrams are read in one frame: a flood must not stop the game.
 const TIME_TO_READ: Duration = Duration::from_millis(2);
 
 const SHOTS: u32 = 100;
@@ -58,7 +58,7 @@ impl Node {
     }
 }
 
-/// The server tells everybody who shoots that the shot has hit. A peer that cannot be sent to is
+/// Lets the server answer each shot of a client with a hit. A peer that cannot be sent to is
 /// disconnected.
 fn serve(server: &mut Host<UnwrapErr<SysRng>, Address>, now: Instant) {
     while let Some(event) = server.poll_event() {
@@ -75,7 +75,7 @@ fn serve(server: &mut Host<UnwrapErr<SysRng>, Address>, now: Instant) {
     }
 }
 
-/// The client shoots once a frame. How many hits it has heard of.
+/// Lets the client shoot once a frame. Returns the number of hits that it has been told of.
 fn play(client: &mut Node, server: &mut Option<PeerId>, fired: &mut u32) -> u32 {
     let mut hits = 0;
     while let Some(event) = client.host.poll_event() {

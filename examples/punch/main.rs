@@ -1,5 +1,5 @@
-//! Two players who connect to each other: a rendezvous server tells each where the other is, and what
-//! only the two know; then both connect at the same time (`docs/nat.md`).
+//! Two players who connect to each other: a rendezvous server tells each the addresses of the other, and
+//! a token that only the two know; then both connect at the same time (`docs/nat.md`).
 //!
 //! Run it with `cargo run -p porous-examples --bin punch`: all three are threads of one program then.
 //! To play it between machines, run `punch serve 0.0.0.0:4000` on one that all reach, and
@@ -22,14 +22,14 @@ fn resolve(name: &str) -> Result<SocketAddr, Failure> {
     Ok(addresses.next().ok_or("no such address")?)
 }
 
-/// One player's game, told on the terminal.
+/// Plays one player's game, and prints the result.
 fn play(server: SocketAddr, bind: Ipv4Addr) -> Result<(), Failure> {
     let greeting = player::play(server, bind)?;
     writeln!(std::io::stdout(), "{greeting}")?;
     Ok(())
 }
 
-/// All three on this machine.
+/// Runs both players and the server on this machine.
 fn rehearse() -> Result<(), Failure> {
     let here = Ipv4Addr::LOCALHOST;
     let server = rendezvous::bind((here, 0).into())?;

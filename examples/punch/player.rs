@@ -1,4 +1,4 @@
-//! A player: from the same socket to the rendezvous, and then to the other player.
+//! A player. The same socket connects to the rendezvous and then to the other player.
 
 use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
@@ -14,16 +14,16 @@ const FLUSH: Disconnect = Disconnect::Flush {
     deadline: Duration::from_secs(2),
 };
 
-/// A player, and whom it knows.
+/// A player, with its peers.
 struct Player {
     host: UdpHost,
     server: PeerId,
-    /// The other player, from the match on.
+    /// The other player, and the token of the match; `None` before the match.
     other: Option<(PeerId, u64)>,
     greeting: Option<String>,
 }
 
-/// Plays one match, which is over when both have greeted: what has happened.
+/// Plays one match, which is over when both players have greeted. Returns a text about it.
 pub(crate) fn play(server: SocketAddr, bind: Ipv4Addr) -> Result<String, Failure> {
     let mut host = UdpHost::bind((bind, 0), Config::new())?;
     let server = host.connect(server)?;
@@ -61,11 +61,12 @@ impl Player {
         Ok(())
     }
 
-    /// The address in the network that leads to the server, for a player next door.
+    /// The private address from which this machine reaches the server, for a player in the same network.
     fn private_address(&self) -> Result<Vec<SocketAddr>, Failure> {
         let bound = self.host.local_addr()?;
         let server = self.host.address(self.server).ok_or("the server is gone")?;
-        // Nothing is sent: the system only looks up which of its addresses it would use.
+        // To connect a UDP socket sends nothing: the system only looks up which of its addresses it would
+        // use.
         let probe = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
         probe.connect(server)?;
         Ok([SocketAddr::new(probe.local_addr()?.ip(), bound.port())].into())
@@ -87,7 +88,7 @@ impl Player {
         Ok(())
     }
 
-    /// The first packet tells whether it is the right one. A game begins here.
+    /// Checks the first packet of a peer: only the right player knows the token. A game begins here.
     fn on_greeting(&mut self, token: u64, packet: &[u8]) -> Result<(), Failure> {
         let Some((other, _)) = self.other else {
             return Ok(());
@@ -98,7 +99,7 @@ impl Player {
         let at = self.host.address(other).ok_or("the other is gone")?;
         self.greeting = Some(format!("met the other player at {at}"));
         for peer in [other, self.server] {
-            // It may have left already.
+            // The peer may have left already.
             let _ = self.host.disconnect(peer, FLUSH);
         }
         Ok(())

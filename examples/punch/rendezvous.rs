@@ -1,5 +1,5 @@
-//! The server that everybody reaches. The player that comes first waits for the next one; then each is
-//! told where the other is, and both a token.
+//! The server that every player can reach. The player that comes first waits for the next one. Then each
+//! is told the addresses of the other, and both the same token.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -12,10 +12,10 @@ use rand_core::{Rng, UnwrapErr};
 use crate::Failure;
 use crate::words::{Match, read_addresses};
 
-/// Someone who wants to play.
+/// A player that waits for another.
 struct Player {
     peer: PeerId,
-    /// Where it says that it is, and where it is seen.
+    /// The addresses that the player has reported, and the one that the server sees.
     addresses: Vec<SocketAddr>,
 }
 
@@ -55,12 +55,12 @@ pub(crate) fn serve(mut server: UdpHost, matches: Option<u32>) -> Result<(), Fai
             }
         }
     }
-    // The last one still waits to hear that we know.
+    // The last player still waits for the answer to its disconnection.
     server.step()?;
     Ok(())
 }
 
-/// Tells each where the other is.
+/// Tells each of two players the addresses of the other.
 fn introduce(server: &mut UdpHost, a: &Player, b: &Player) -> Result<(), Failure> {
     let token = UnwrapErr(SysRng).next_u64();
     for (player, other) in [(a, b), (b, a)] {

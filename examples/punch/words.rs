@@ -1,20 +1,20 @@
-//! What the players and the rendezvous say to each other, as text in packets.
+//! The packets between the players and the rendezvous, as text.
 
 use core::net::SocketAddr;
 
-/// What the rendezvous tells a player.
+/// The packet in which the rendezvous tells a player of a match.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Match {
-    /// What only the two players know: a stranger at one of the addresses does not.
+    /// The secret of the two players. A stranger at one of the addresses does not know it.
     pub(crate) token: u64,
-    /// Where the other player may be.
+    /// The addresses at which the other player may be.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-/// `connect_any` takes no more.
+/// The most addresses that `connect_any` takes.
 const ADDRESSES_MAX: usize = 8;
 
-/// The addresses in a packet. What is none is left out, as is what is too much.
+/// The addresses in a packet. Words that are no addresses are left out, and so are too many addresses.
 pub(crate) fn read_addresses(packet: &[u8]) -> Vec<SocketAddr> {
     let text = core::str::from_utf8(packet).unwrap_or("");
     let addresses = text.split(' ').filter_map(|word| word.parse().ok());

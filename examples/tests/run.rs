@@ -1,4 +1,4 @@
-//! The examples run, and the page about the one explains what stands in it.
+//! The examples run, and the page about one of them quotes its code as it is.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ fn threads_talk_without_sockets() {
     assert_eq!(said, "200 of 200 packets arrived\n");
 }
 
-/// All on one machine, in a second or so.
+/// All three run on one machine, for a second or so.
 #[test]
 fn two_players_meet_by_a_rendezvous() {
     let said = said_by(env!("CARGO_BIN_EXE_punch"));

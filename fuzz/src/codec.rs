@@ -1,4 +1,4 @@
-//! What has to hold for every datagram that decodes, under every agreement.
+//! Properties of every datagram that decodes, under every agreement.
 
 use porous_proto::hooks::codec::{
     self, Ack, Agreement, Check, Connect, Form, Message, Packet, Short,
@@ -6,13 +6,14 @@ use porous_proto::hooks::codec::{
 use porous_proto::{Integrity, Malformed, Mode};
 use porous_tests::encoder;
 
-/// Bytes that choose an agreement.
+/// Random bytes that choose an agreement.
 pub type Choice = [u8; 3];
 
 /// Any agreement that two hosts could come to.
 #[must_use]
 pub fn agreement([length, window, rest]: Choice) -> Agreement {
     let log = 4 + window % 13;
+    // Where the expansion of an id may go wrong: near both ends, and where its low bytes are 0.
     let anchor = [0, 200, 1 << 32, u64::MAX][usize::from(rest >> 4) % 4];
     Agreement {
         connection_id_len: usize::from(length % 21),
@@ -39,7 +40,7 @@ fn expand(low: u32, width: u8, anchor: u64) -> Option<u64> {
     u64::try_from(id).ok()
 }
 
-/// The low bytes of an id, at the front of `bytes`.
+/// The lowest `width` bytes of an id, at the front of `bytes`.
 fn low(bytes: &[u8], width: u8) -> Option<u32> {
     let bytes = bytes.get(..width.into())?.iter().rev();
     Some(bytes.fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
@@ -96,6 +97,7 @@ pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
 /// If the forms encode to other bytes, or if a value in them is outside its bounds.
 pub fn read(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
     let forms = codec::decode(datagram, agreement)?;
+    // Each datagram has only one spelling.
     let again = codec::reencode(datagram, agreement).expect("it decoded");
     assert_eq!(again, datagram, "{forms:?}");
     for form in &forms {

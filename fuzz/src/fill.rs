@@ -1,11 +1,11 @@
-//! From drawn forms to bytes.
+//! The bytes of drawn forms.
 
 use porous_tests::encoder;
 
 use crate::forms::{self, Form, Long, Message, Nonces, Place, Whose};
 use crate::target::{FRAGMENT, Target};
 
-/// The datagram of a form that comes from some place.
+/// The datagram of a form that comes from this place.
 pub(crate) fn encode(target: &mut Target, from: Place, form: &Form) -> Vec<u8> {
     match form {
         Form::Short(short) | Form::Short2(short) => encode_short(target, from, short),
@@ -137,7 +137,7 @@ fn body_of(change: forms::Offer, connection_id: &[u8]) -> Vec<u8> {
 
 fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u8> {
     let to = match short.to {
-        // A peer that is followed is at another address now and then.
+        // Where peers are followed, some datagrams of the plain peer come from other addresses.
         Whose::Own3 if target.roaming.is_on => Place::Plain,
         Whose::Own | Whose::Own2 | Whose::Own3 => from,
         Whose::Of(place) => place,
@@ -171,7 +171,7 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
 
 fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack {
     let largest = newest.saturating_add_signed(-i32::from(ack.behind));
-    // Ids below 0 count as received.
+    // The bits of frames before the first one have to be set.
     let below = u32::MAX.checked_shl(largest).unwrap_or(0);
     encoder::Ack {
         largest,
@@ -188,7 +188,8 @@ fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack
     }
 }
 
-/// In half of the signalling, puts the data of the host's challenge, if there is one.
+/// Turns half of the signalling messages into answers to the host's challenge, if there is one: random
+/// data would never answer it.
 fn echoed(message: &Message, echo: Option<[u8; 8]>) -> Message {
     match (message, echo) {
         (Message::Signal(_, fields), Some(data)) if fields[0] % 2 == 0 => Message::Signal(8, data),
@@ -213,7 +214,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
         | Message::Packet2(ref of, len)
         | Message::Packet3(ref of, len) => packet(of, None, len.into()),
         Message::Fragment(ref of, place, pieces, wrong) => {
-            // Half of them are cut at other places, so that they overlap the others.
+            // Some fragments are cut at other places, so that they overlap the others.
             let place = u32::from(place);
             let whole = 232 * u32::from(pieces) + 100;
             let offset = match place % u32::from(pieces) {
@@ -228,7 +229,7 @@ fn message(message: &Message, stride: u32, id_bytes: usize) -> encoder::Message 
             let (id, count) = (stride * u32::from(id), count % 72);
             let mut bytes = vec![12, channel % 4];
             bytes.extend(id.to_le_bytes());
-            // Some messages tell of no packet, or of too many.
+            // Some messages report the fates of no packet, or of too many.
             bytes.push(count | bits[0] & 0x80);
             bytes.extend(bits.iter().cycle().take(usize::from(count.div_ceil(8))));
             encoder::Message::Control(bytes)

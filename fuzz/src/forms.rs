@@ -32,7 +32,7 @@ pub enum Step {
     Event(Event),
 }
 
-/// Where a datagram comes from: more often from a place where it can do something.
+/// The sender of a datagram: more often one whose datagrams can change something.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Sender {
     /// From the peer whose heads are checked.
@@ -62,10 +62,10 @@ pub enum Event {
     Pass(u8),
     /// The application reads.
     Read,
-    /// The host listens from now on; if this is 0, it does not.
+    /// The host listens from now on, unless this is 0.
     Listen(#[generator(0..4_u8)] u8),
-    /// A stranger sends 8 requests times the first number before the driver sends; seldom times the
-    /// second, as many cost much.
+    /// Before the driver sends, a stranger sends 8 times as many requests as the first number; seldom 8
+    /// times as many as the second, since many requests take long.
     Flood(#[generator(0..9_u8)] u8, u8),
 }
 
@@ -83,8 +83,7 @@ pub enum Form {
 /// A long form, or two.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Long {
-    /// A request; each bool is true if it is a listener's, if it is padded, and if it is of our
-    /// version.
+    /// A request. The bools are true if it has a cookie, if it is padded, and if it is of our version.
     Request(Nonces, Offer, bool, bool, bool),
     /// An acknowledgement.
     Acknowledge(Nonces, Offer),
@@ -139,15 +138,15 @@ pub enum Offer {
     Windows(#[generator(0..20_u8)] u8, #[generator(0..20_u8)] u8),
     /// The two rates, in bytes a second.
     Rates(u32, u32),
-    /// What the check covers.
+    /// The bytes that the check covers.
     Integrity(#[generator(0..3_u8)] u8),
     /// Bits of extensions that are not defined.
     Extensions(u32),
     /// The longest datagram if the path carries it, in bytes.
     PathMtu(u16),
-    /// Asks to be sealed, by one of these lists of suites: some are invalid.
+    /// Asks for sealed datagrams, by one of several lists of suites. Some lists are invalid.
     Sealed(#[generator(0..6_u8)] u8),
-    /// Type 13: its timeout in milliseconds, 0 for a value that is refused.
+    /// Type 13: a timeout in milliseconds; 0 is refused.
     Timeout(u32),
     /// Type 14: the length of the greeting in bytes, in forms that may have one and in those that may
     /// not.
@@ -159,7 +158,7 @@ pub enum Offer {
 /// A short form.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Short {
-    /// The owner of its connection id.
+    /// The owner of the connection id.
     pub to: Whose,
     /// The frame id.
     pub frame: Frame,
@@ -173,7 +172,7 @@ pub struct Short {
     /// The messages.
     #[generator(produce::<Vec<Message>>().with().len(0..4_usize))]
     pub messages: Vec<Message>,
-    /// 0: the frame gets no check.
+    /// The frame gets no check if this is 0.
     #[generator(0..32_u8)]
     pub check: u8,
 }
@@ -206,15 +205,15 @@ pub enum Frame {
     Far(#[generator(100..300_u16)] u16),
     /// Behind: the frame came before, or is late.
     Behind(#[generator(0..300_u16)] u16),
-    /// Any id, seldom: the next one if this is not a multiple of 16.
+    /// This id if it is a multiple of 16; otherwise the one after the newest.
     Any(u32),
 }
 
 /// An acknowledgement block.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Ack {
-    /// How far behind the newest frame of the host it acknowledges; negative: a frame that was not sent
-    /// yet.
+    /// How many frames before the host's newest one the newest acknowledged frame is. Negative for a frame
+    /// that was not sent yet.
     #[generator(-1..6_i8)]
     pub behind: i8,
     /// The map; if its last bits are set, all of its bits are.
@@ -232,13 +231,13 @@ pub struct Ack {
 /// A message.
 #[derive(Clone, Debug, TypeGenerator)]
 pub enum Message {
-    /// A packet and its length. Repeated here, so that it is drawn more often.
+    /// A packet and its length in bytes.
     Packet(Packet, u8),
     /// A packet: drawn more often.
     Packet2(Packet, u8),
     /// A packet: drawn more often.
     Packet3(Packet, u8),
-    /// A fragment: its offset and length, the length of its packet, and 0 for an impossible one.
+    /// A fragment: its place and length, the pieces of its packet, and 0 for an impossible fragment.
     Fragment(
         Packet,
         u8,
@@ -256,7 +255,7 @@ pub enum Message {
     ),
 }
 
-/// What packets and fragments have in common.
+/// The fields that packets and fragments share.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub struct Packet {
     /// 0 to 2: unreliable, reliable, passive.

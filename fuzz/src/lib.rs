@@ -1,5 +1,5 @@
-//! What the fuzz targets share: operations to draw, a pair of hosts to apply them to, the contract that
-//! both must keep, and one host that gets arbitrary datagrams.
+//! Shared parts of the fuzz targets: operations to draw, a pair of hosts to apply them to, the contract
+//! that both must keep, and one host that gets arbitrary datagrams.
 
 extern crate alloc;
 
@@ -19,7 +19,7 @@ pub mod target;
 
 pub use porous_sim::swarm::{Contract, Life, Wishes};
 
-/// A value that is the same on every machine, for tests of the generators themselves.
+/// A drawn value that is the same on every machine, for tests of the generators themselves.
 ///
 /// # Panics
 ///

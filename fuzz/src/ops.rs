@@ -5,12 +5,12 @@ use bolero::generator::{ValueGenerator, produce};
 use core::time::Duration;
 use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Mode, Priority};
 
-/// One operation. Numbers choose among what there is.
+/// One operation. Its numbers choose among the datagrams, peers or packets that there are.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Op {
     /// Packets are sent.
     Send(Side, Packets),
-    /// The application takes up to this many packets, of the peers that were told to have some.
+    /// The application takes up to this many packets of the peers that events reported as readable.
     Receive(Side, u8),
     /// The application stops reading (false), or goes on (true).
     Reading(Side, bool),
@@ -87,7 +87,7 @@ pub enum Size {
     Tiny(#[generator(0..4_u8)] u8),
     /// One of several in a datagram.
     Short(u8),
-    /// Up to many fragments.
+    /// Long enough for many fragments.
     Long(#[generator(0..20_000_u16)] u16),
 }
 
@@ -100,9 +100,9 @@ pub enum Link {
     Disconnect,
     /// Disconnects the newest peer after a flush of at most this many eighths of a second.
     Flush(u8),
-    /// From now on strangers are refused, let in, or the application is asked.
+    /// From now on the host listens by this policy.
     Listen(Policy),
-    /// All peers that ask are let in (true), or refused (false).
+    /// All peers that ask are accepted (true), or refused (false).
     Answer(bool),
 }
 
@@ -113,11 +113,11 @@ pub enum Policy {
     Closed,
     /// All.
     Open,
-    /// Those that the application lets in.
+    /// Hosts that the application accepts.
     Ask,
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub enum Fate {
     /// The datagram arrives.
@@ -130,12 +130,12 @@ pub enum Fate {
     DropMany,
     /// The datagram changes places with another.
     Swap(u8),
-    /// Some bits of the datagram are flipped. Only datagrams with a checksum are damaged: UDP's own
-    /// guards the others.
+    /// Some bits of the datagram are flipped, if it has a checksum. Others are guarded by UDP's alone, and
+    /// stay as they are.
     Damage(u16, u8),
 }
 
-/// How the two hosts are configured.
+/// The configuration of the two hosts.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub struct Setup {
     #[generator(0..4_u8)]
@@ -146,7 +146,8 @@ pub struct Setup {
     before: u8,
     #[generator(1..5_u8)]
     channels: u8,
-    /// A bit for each channel; the highest ones for each host: set if it follows the paper's policy.
+    /// The lower bits: the priority of each channel. The two highest bits: set for each host that follows
+    /// the paper's policy.
     priorities: u8,
     #[generator(0..4_u8)]
     budget: u8,
@@ -216,7 +217,7 @@ impl Setup {
             true => first.unordered(),
             false => first,
         };
-        // All that may wait leaves within a second or two.
+        // High enough that a full send buffer leaves within a second or two.
         let rate = if self.capped { 1_000_000 } else { u32::MAX };
         Config::new()
             .policy(policy)

@@ -26,7 +26,7 @@ pub enum Plan {
     Acknowledge(Connect),
     /// REQ, with COOKIE if true, and the bytes of its padding.
     Request(Connect, bool, u8),
-    /// The nonce, the reason, both versions, the application's data.
+    /// A refusal: the nonce, the reason, both versions, the application's data.
     Refuse(
         #[generator(1..=u64::MAX)] u64,
         #[generator(0..5_u8)] u8,
@@ -42,7 +42,7 @@ pub enum Plan {
     Reset(#[generator(produce::<Vec<u8>>().with().len(1..21_usize))] Vec<u8>),
 }
 
-/// What REQ and ACK share.
+/// The fields that REQ and ACK share.
 #[derive(Clone, Debug, TypeGenerator)]
 pub struct Connect {
     #[generator([1..=u64::MAX, 1..=u64::MAX])]
@@ -65,7 +65,7 @@ pub struct Connect {
     rates: [u32; 2],
     checksum: bool,
     extensions: u32,
-    /// How much longer than others a datagram may be if the path carries it, in bytes.
+    /// Bytes that a datagram may be longer than `datagram` if the path carries it.
     path_mtu: Option<u16>,
     /// The index of a list of suites.
     #[generator(0..8_u8)]
@@ -198,7 +198,7 @@ impl Connect {
         }
         let high = |i: u8| self.high >> (i % 64) & 1 == 1;
         let channels: Vec<_> = (0..self.channels).map(high).collect();
-        // The priorities follow the id, the first parameter, and three bytes.
+        // The priorities follow the length and bytes of the id, the first parameter, and three bytes.
         let priorities = &mut body[1 + connection_id.len() + 10 + 3..];
         for (i, high) in channels.iter().enumerate() {
             priorities[i / 4] |= u8::from(*high) << (2 * (i % 4));

@@ -1,5 +1,5 @@
-//! What is known around a host that may follow its peers: its challenges, and how much it may send to
-//! addresses that are no peer's (`docs/wire.md`, "Roaming").
+//! The surroundings of a host that may follow its peers: its challenges, and the bytes that it may send
+//! to addresses without a peer (`docs/wire.md`, "Roaming").
 
 /// Peers that move, if the host follows them.
 #[derive(Debug)]
@@ -7,7 +7,7 @@ pub struct Roaming {
     pub(crate) is_on: bool,
     /// The data of the newest challenge, whichever peer it was for.
     pub(crate) challenge: Option<[u8; 8]>,
-    /// How often a peer has moved.
+    /// Times that a peer has moved.
     pub moves: u32,
     /// Bytes that the host may still send to each address.
     credit: [usize; 256],
@@ -25,7 +25,7 @@ impl Roaming {
         }
     }
 
-    /// Takes note of a datagram that the host sends.
+    /// Keeps the challenge in a datagram that the host sends, if there is one.
     pub(crate) fn hear(&mut self, datagram: &[u8]) {
         let mut places = datagram.windows(10);
         let found = places.find(|place| place.starts_with(&[0xC0, 7]));
@@ -33,8 +33,8 @@ impl Roaming {
         self.challenge = data.or(self.challenge);
     }
 
-    /// The remote that hears this datagram: a peer that has moved is known by its connection id, which
-    /// is made of its first address.
+    /// The remote that receives this datagram. A peer that has moved is recognised by its connection id,
+    /// which is made of its first address.
     pub(crate) const fn whose(&self, to: u8, datagram: &[u8]) -> u8 {
         match *datagram {
             [0x40..=0x7F, id, ..] if self.is_on => id,
@@ -42,13 +42,13 @@ impl Roaming {
         }
     }
 
-    /// Checks that an address without a peer got no more bytes than the `len` that came from it. If
-    /// peers are followed, three times as many as all that came.
+    /// Checks that an address without a peer got no more bytes than the `len` that have just come from it;
+    /// if peers are followed, no more than three times all bytes that ever came from it.
     pub(crate) fn assert_few(&mut self, to: u8, is_peer: bool, len: usize, sent: usize) {
         let credit = &mut self.credit[usize::from(to)];
         let most = if self.is_on { *credit + 3 * len } else { len };
         *credit = most.saturating_sub(sent);
-        // A host that follows looks for a peer at its old address.
+        // A host that follows its peers may challenge a peer at its old address, too.
         let was_peer = &mut self.was_peer[usize::from(to)];
         *was_peer |= is_peer;
         let is_proved = is_peer || self.is_on && *was_peer;

@@ -19,7 +19,7 @@ use crate::roaming::Roaming;
 
 /// The longest fragment in bytes: the agreed length of datagrams, less 48.
 pub const FRAGMENT: usize = 512 - 48;
-/// More datagrams than a host has to send between two that it receives.
+/// Datagrams, events or packets that a host never has in a row: more mean that it does not stop.
 const RESTLESS: usize = 3000;
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -35,9 +35,9 @@ pub struct Target {
     friend: Host<ChaCha8Rng, u8>,
     friends: [PeerId; 2],
     sealed: PeerId,
-    /// Peers that must not come to harm.
+    /// Peers whose connections must go on, whatever others send.
     innocent: Vec<PeerId>,
-    /// The factor by which packet ids are farther apart than they were drawn.
+    /// The factor by which drawn packet ids are multiplied.
     pub(crate) stride: u32,
     /// Peers that move, if the host follows them.
     pub roaming: Roaming,
@@ -82,8 +82,8 @@ impl Target {
         Self::with_windows(policy, [6, 6])
     }
 
-    /// The same with the widest windows, and ids of three bytes: packets leap from one end of them
-    /// to the other.
+    /// As [`new`](Self::new), with the widest windows and ids of three bytes: packets leap from one end of a
+    /// window to the other.
     ///
     /// # Panics
     ///
@@ -101,7 +101,7 @@ impl Target {
         Ok(target)
     }
 
-    /// The same as `new`, but the host follows its peers (`docs/wire.md`, "Roaming").
+    /// As [`new`](Self::new), but the host follows its peers (`docs/wire.md`, "Roaming").
     ///
     /// # Panics
     ///
@@ -118,7 +118,7 @@ impl Target {
         Self::with(policy, windows, false)
     }
 
-    /// Windows by their logarithms.
+    /// `windows` are logarithms.
     fn with(policy: Policy, windows: [u8; 2], roaming: bool) -> Result<Self, ConfigError> {
         let seed = Seed::new(1);
         let [header, all] = [Integrity::Header, Integrity::Crc32c]
@@ -165,18 +165,19 @@ impl Target {
         Ok(target)
     }
 
-    /// From now on no form names the nonces of the peer with a checksum, or knows how to seal.
+    /// From now on the peer with a checksum must not be harmed: no form that comes names its nonces or has
+    /// its check.
     pub fn spare_sealed(&mut self) {
         self.innocent.push(self.sealed);
     }
 
-    /// The remote at a place: none for the friend and for strangers.
+    /// The remote at a place. `None` for the friend, which is a real host, and for strangers.
     #[must_use]
     pub fn remote(&self, place: Place) -> Option<&Remote> {
         self.remotes.get(place as usize)
     }
 
-    /// Applies a step. Returns whether a datagram that came belonged to a peer, `None` if none came.
+    /// Applies a step. Returns true if the datagram of the step belonged to a peer, `None` if it had none.
     pub fn apply(&mut self, step: &Step) -> Option<bool> {
         let (from, datagram) = match step {
             Step::Form(from, form) => (from, fill::encode(self, from.place(), form)),
@@ -229,7 +230,7 @@ impl Target {
             .host
             .handle_datagram(self.now, from, Ecn::NotEct, datagram);
         let steps = work::done() - before;
-        // A message may leap over the whole window, which the host looks through 16 ids at a step.
+        // A message may leap over the whole window, which the host searches 16 ids at a step.
         let leap = if self.stride > 1 { 4 * 65_536 / 16 } else { 0 };
         assert!(
             steps <= 600 + 40 * len + leap,
@@ -241,8 +242,8 @@ impl Target {
         }
     }
 
-    /// Lets the host answer to `len` bytes. An address without a peer gets no more than these, or three
-    /// times as much as all that came from it if peers are followed.
+    /// Lets the host answer `len` bytes that came from `to`, and checks how much it sends: see
+    /// `Roaming::assert_few`.
     pub fn answer(&mut self, to: u8, len: usize) {
         let is_peer = self
             .host
@@ -257,7 +258,7 @@ impl Target {
         self.roaming.assert_few(to, is_peer, len, sent);
     }
 
-    /// Takes out all datagrams of the host, and lets the friend answer.
+    /// Takes out all datagrams and events of the host, and hands each datagram to its receiver.
     fn drain(&mut self, count: &mut dyn FnMut(u8, usize)) {
         let mut buf = [0; 1200];
         let mut calls = 0..RESTLESS;
@@ -324,7 +325,7 @@ impl Target {
         }
     }
 
-    /// Checks that each peer that did nothing wrong is still connected, and talks.
+    /// Checks that each peer that did nothing wrong is still connected, and that packets pass both ways.
     pub fn assert_unharmed(&mut self) {
         self.read();
         for peer in &self.innocent {
@@ -347,7 +348,7 @@ impl Target {
         assert_eq!(heard.map(|word| word.unwrap_or_default()), [word, word]);
     }
 
-    /// The id of this frame for this peer.
+    /// The id of this frame of the remote at a place, which counts it as sent.
     pub fn frame(&mut self, to: Place, frame: Frame) -> u64 {
         let Some(remote) = self.remotes.get_mut(to as usize) else {
             return 0;
@@ -377,7 +378,7 @@ impl Target {
     }
 }
 
-/// `from` sends its datagrams to the other, which is the host.
+/// Carries datagrams from one host to the other, and the answers back.
 fn carry(
     now: Instant,
     (from, name): (&mut Host<ChaCha8Rng, u8>, u8),

@@ -24,7 +24,7 @@ struct Setup {
     windows: (u8, u8),
     rates: (u32, u32),
     checksum: bool,
-    /// The length of the connection id, in units, and the policy, in tens.
+    /// The last decimal digit chooses the length of the connection id, the tens choose the policy.
     connection_id: u8,
     max_peers: u8,
     timeouts: [Duration; 3],
@@ -35,7 +35,7 @@ struct Setup {
     controller: u8,
 }
 
-/// A call. The host is at address 0, another at 1, and none at the other addresses.
+/// A call. The host is at address 0, another host at 1, and no host at other addresses.
 #[derive(Clone, Debug, TypeGenerator)]
 enum Call {
     Listen(#[generator(0..4_u8)] u8),
@@ -83,7 +83,7 @@ enum Length {
     Long(#[generator(0..200_000_u32)] u32),
 }
 
-/// Every setter takes a valid value, or else returns an error and the others go on without it.
+/// Calls every setter. A setter that returns an error is left out.
 fn config(setup: &Setup) -> Config {
     let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
     let channel = Channel::new(porous_proto::Priority::Low);

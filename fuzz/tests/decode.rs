@@ -4,7 +4,7 @@
 use bolero::check;
 use porous_fuzz::codec::{agreement, read, seal};
 
-/// The first three bytes choose the agreement; a bit of the third gives the other bytes their check.
+/// The first three bytes choose the agreement. A bit of the third gives the other bytes a valid check.
 fn run(input: &[u8]) -> bool {
     let Some((choice, datagram)) = input.split_first_chunk() else {
         return false;

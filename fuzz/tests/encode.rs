@@ -8,7 +8,7 @@ use porous_proto::hooks::codec::Check;
 use porous_proto::{Integrity, Malformed};
 use porous_tests::encoder::Waste;
 
-/// What the network does to a datagram: flipped bits, a changed byte, a missing part.
+/// A damage of a datagram: flipped bits, a changed byte, a missing part.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Damage {
     Bits(u16, u8),
@@ -55,8 +55,8 @@ fn what_is_spelled_in_a_longer_way_is_refused() {
         });
 }
 
-/// Damaged datagrams come further than random ones. The check finds any one changed byte, if it covers
-/// all bytes; then the datagram gets its check once more.
+/// Damaged datagrams come further than random ones. A check that covers all bytes finds any one changed
+/// byte. Then the damaged datagram gets a valid check, so that it comes further.
 #[test]
 fn what_is_damaged_is_refused_or_means_something_else() {
     check!()

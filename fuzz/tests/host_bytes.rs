@@ -9,17 +9,17 @@ use porous_fuzz::target::{Target, address};
 use porous_proto::Policy;
 use porous_tests::encoder;
 
-/// The most bytes of memory that the datagrams of a run may take, whatever is in them.
+/// The most bytes of memory that the datagrams of a run may take, whatever their content.
 const MEMORY: u64 = 2 << 20;
 
-/// The policy of each host, and whether it follows its peers.
+/// The policy of each host, and true if it follows its peers.
 const HOSTS: [(Policy, bool); 3] = [
     (Policy::Modern, false),
     (Policy::Paper, false),
     (Policy::Modern, true),
 ];
 
-/// A datagram: its first bytes, the others, and how often it comes.
+/// A datagram: its first bytes, the other bytes, and the times that it comes.
 #[derive(Clone, Debug, TypeGenerator)]
 struct Datagram {
     from: Place,
@@ -43,7 +43,7 @@ enum Head {
     Short(#[generator(0x40..0x80_u8)] u8, Place),
 }
 
-/// How a datagram is lengthened, for less than it costs to draw every byte.
+/// A way to lengthen a datagram that costs less than to draw every byte.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Tail {
     Nothing,

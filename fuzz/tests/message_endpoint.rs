@@ -13,7 +13,7 @@ use bolero::generator::{ValueGenerator, produce};
 use crate::pair::Pair;
 use crate::setup::{Op, Setup};
 
-/// The most bytes that an endpoint may keep, with those of a packet while it is read.
+/// The most bytes that an endpoint may hold, including a packet while it is read.
 const MEMORY: u64 = 1 << 18;
 
 fn ops() -> impl ValueGenerator<Output = (Setup, Vec<Op>)> {
@@ -38,7 +38,8 @@ fn endpoints_keep_their_promises() {
         .for_each(|run_of| drop(run(run_of)));
 }
 
-/// Any packets, after any operations of two honest ends: a packet that is refused changes nothing.
+/// Gives an endpoint any packets, after any operations of two honest ends. A packet that is refused must
+/// change nothing.
 fn throw(setup: Setup, ops: &[Op], packets: &[Vec<u8>]) {
     let mut pair = Pair::new(setup);
     for op in ops {
@@ -82,7 +83,7 @@ fn an_endpoint_stands_any_packets() {
         });
 }
 
-/// The drawn operations must do something: otherwise nothing is tested.
+/// The drawn operations have to send and deliver, or nothing would be tested.
 #[test]
 fn much_is_sent_and_heard() {
     let mut heard = [0; 3];

@@ -1,5 +1,5 @@
-//! Any steps in the streams of `porous-message`, with any value, and reading any bytes: the same checks
-//! as in its own tests, with inputs that a fuzzer looks for.
+//! Any steps in the streams of `porous-message`, with any value, and with any bytes to read: the checks of
+//! its own tests, with inputs that a fuzzer finds.
 
 #[path = "../../porous-message/tests/streams/draw.rs"]
 mod draw;
@@ -12,8 +12,8 @@ use bolero::check;
 
 use crate::draw::Source;
 
-/// The first byte says how many of the others choose the steps. The rest is what the value is drawn
-/// from, and what is read. Returns whether the value was written, and whether the bytes were read.
+/// The first byte is the number of bytes that choose the steps. The value is drawn from the rest, and the
+/// rest is also read. Returns true if the value was written, and true if the bytes were read.
 fn run(input: &[u8]) -> [bool; 2] {
     let Some((len, rest)) = input.split_first() else {
         return [false; 2];

@@ -1,5 +1,5 @@
-//! Two hosts under any operations of applications and networks: meanwhile no packet is delivered that
-//! should not be; once the network heals, every promise is kept.
+//! Two hosts under any operations of applications and networks. Meanwhile no packet is delivered that
+//! must not be, and once the network heals, every promise is kept.
 
 use bolero::check;
 use porous_fuzz::drawn;
@@ -35,7 +35,7 @@ fn small_windows_and_ids_that_wrap_keep_their_promises() {
         .for_each(|(setup, ops)| drop(run(setup.with_small_windows(), ops)));
 }
 
-/// The drawn operations must do something: otherwise nothing is tested.
+/// The drawn operations have to send and deliver, or nothing would be tested.
 #[test]
 fn much_is_sent_and_received() {
     let (mut sent, mut delivered, mut connections) = (0, 0, 0);

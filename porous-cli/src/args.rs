@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and what is refused before anything runs.
+//! The command line, and the checks of arguments before anything runs.
 
 use core::time::Duration;
 use std::path::PathBuf;
@@ -27,12 +27,12 @@ pub(crate) enum Command {
     Sim(SimCommand),
 }
 
-/// Which rules hosts follow.
+/// The rules that hosts follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PolicyArg {
-    /// The published ones
+    /// The rules of the published paper
     Paper,
-    /// What we recommend
+    /// The recommended rules
     Modern,
 }
 
@@ -52,29 +52,28 @@ pub(crate) enum SimCommand {
     Lab(LabArgs),
 }
 
-/// Measures congestion controllers on shared bottlenecks: alone, among their like, and beside models
-/// of TCP.
+/// Measures congestion controllers on shared bottlenecks: alone, among flows of the same controller, and
+/// beside models of TCP.
 ///
-/// Prints each number with what it should be, if anything is asked of that controller. The whole
-/// laboratory also writes its table, pictures and CSV to a folder. All of it is the same bytes on
-/// every machine.
+/// Prints each number, and its gate if that controller has one. A run of the whole laboratory also writes
+/// its table, pictures and CSV to a folder. The output is the same bytes on every machine.
 ///
-/// The exit status is 0 if every number is as it should be, 1 if not, 2 if the arguments are wrong.
+/// The exit status is 0 if every number passes its gate, 1 if not, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
     /// Shorter runs, for a first look
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only the rows whose names begin like this
+    /// Runs only the rows whose names begin with this
     #[arg(long, value_name = "ROW")]
     pub(crate) only: Option<String>,
-    /// Only the controllers whose names begin like this
+    /// Runs only the controllers whose names begin with this
     #[arg(long, value_name = "NAME")]
     pub(crate) controller: Option<String>,
-    /// Where to write [default: docs/lab for the whole laboratory, nowhere for less]
+    /// The folder to write to [default: docs/lab for the whole laboratory, none for a part]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Threads [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
@@ -82,55 +81,55 @@ pub(crate) struct LabArgs {
 /// Runs thousands of simulated worlds that are worse than real ones, and checks that the protocol
 /// keeps its promises in each.
 ///
-/// A seed draws hosts and their configurations, what they send, and what goes wrong: see
-/// `docs/testing.md`. When the faults are over, everything that was promised has to come true. What
-/// is printed depends on nothing but the seeds, except for the seconds.
+/// A seed decides hosts and their configurations, the packets that they send, and the faults: see
+/// `docs/testing.md`. When the faults are over, every promise of the protocol has to be kept. The output
+/// depends on nothing but the seeds, except for the seconds.
 ///
 /// The exit status is 0 if all worlds held, 1 if not, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct SwarmArgs {
-    /// Worlds, each with a seed of its own
+    /// The number of worlds, each with a seed of its own
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
     /// The first seed
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) first: u64,
-    /// The rules that all hosts follow [default: each seed draws them, host by host]
+    /// The rules that all hosts follow [default: the seed decides for each host]
     #[arg(long)]
     pub(crate) policy: Option<PolicyArg>,
-    /// Begins no world after this many minutes
+    /// Minutes after which no world is begun any more
     #[arg(long, value_name = "M", value_parser = value_parser!(u32).range(1..))]
     pub(crate) minutes: Option<u32>,
-    /// Threads [default: one for each processor]
+    /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Writes all that happens in the world of the first seed to this file, as lines
+    /// A file for a trace of the world of the first seed, a line for each event
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 }
 
 /// Plays a game's traffic between one server and many clients over a bad network.
 ///
-/// All run in this process, on real sockets of the loopback interface. Before the sockets stand
+/// All hosts run in this process, on real sockets of the loopback interface. In front of the sockets are
 /// simulated links, one for each direction of each client.
 ///
-/// Both ways go 60 states a second (unreliable, 200 bytes) and 12 events a second (reliable, 24
-/// bytes); from the server to each client also 4 updates a second (passive, 3000 bytes) and one
-/// file (reliable, in packets of 1000 bytes, at low priority). When the time is over, what is
-/// reliable may still arrive, for at most ten times as long.
+/// Both sides send 60 states a second (unreliable, 200 bytes) and 12 events a second (reliable, 24
+/// bytes). The server also sends each client 4 updates a second (passive, 3000 bytes) and one file
+/// (reliable, in packets of 1000 bytes, at low priority). When the time is over, reliable packets may
+/// still arrive, for at most ten times as long.
 ///
 /// The exit status is 0 if every reliable packet arrived once, in order and intact, and every
 /// client's copy of the file is right; 1 if not; 2 if the arguments are wrong.
 ///
-/// How things are counted: a packet that was made is sent, also if the send buffer had no room
-/// for it; what was not delivered at the end is lost. Wire bytes are the UDP payloads that the
-/// hosts handed out, whether or not the link then lost them. Overhead is what went over the wire
-/// beyond the application's bytes that were delivered, in percent of these. Loss is as the
-/// protocol itself estimates it, both directions together.
+/// How the results are counted: a packet that was made counts as sent, also if the send buffer had no
+/// room for it, and as lost if it was not delivered by the end. Wire bytes are the UDP payloads that the
+/// hosts sent, whether or not the link then lost them. Overhead is the wire bytes beyond the delivered
+/// bytes of the application, in percent of the latter. Loss is the protocol's own estimate, of both
+/// directions together.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct DemoArgs {
-    /// Clients, 1 to 256
+    /// The number of clients, 1 to 256
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=256))]
     pub(crate) clients: u16,
     /// Seconds of traffic, 1 to 3600
@@ -139,31 +138,31 @@ pub(crate) struct DemoArgs {
     /// Round-trip time in milliseconds, half of it each way, up to 10000
     #[arg(long, value_name = "MS", default_value_t = 60, value_parser = value_parser!(u32).range(..=10_000))]
     pub(crate) rtt: u32,
-    /// How far the round-trip time varies, half of it each way, up to 10000
+    /// Variation of the round-trip time in milliseconds, half of it each way, up to 10000
     #[arg(long, value_name = "MS", default_value_t = 5, value_parser = value_parser!(u32).range(..=10_000))]
     pub(crate) jitter: u32,
-    /// Datagrams lost, in each direction
+    /// Datagrams that are lost, in each direction
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
     pub(crate) loss: f64,
     /// Datagrams that arrive twice, in each direction
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub(crate) duplicate: f64,
-    /// Datagrams held back so that later ones overtake them, in each direction
+    /// Datagrams that are held back so that later ones overtake them, in each direction
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub(crate) reorder: f64,
-    /// What each direction of each client's link carries, in kbit/s; 0 is without limit
+    /// The rate of each direction of each client's link, in kbit/s; 0 for no limit
     #[arg(long, value_name = "KBIT", default_value_t = 0, value_parser = value_parser!(u32).range(..=10_000_000))]
     pub(crate) rate: u32,
     /// The rules that all hosts follow
     #[arg(long, default_value = "modern")]
     pub(crate) policy: PolicyArg,
-    /// Decides what the links do; drawn anew for each run if not given
+    /// The seed of the simulated links [default: another one for each run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The file to send, at most 256 MiB [default: the first MiB of this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// Writes the results here as well
+    /// A file to write the results to as well, as JSON
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 }
@@ -174,7 +173,7 @@ impl DemoArgs {
         Duration::from_millis(self.rtt.into()) / 2
     }
 
-    /// How far that time varies.
+    /// How far the time that a datagram travels one way may vary.
     pub(crate) fn delay_jitter(&self) -> Duration {
         Duration::from_millis(self.jitter.into()) / 2
     }
@@ -195,7 +194,7 @@ pub(crate) fn explain(error: &clap::Error) -> ExitCode {
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     ) {
-        // Help that cannot be printed has nobody to read it.
+        // If stdout is closed, nobody waits for the help, and the exit status says the rest.
         let _ = error.print();
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE));
     }
@@ -203,7 +202,7 @@ pub(crate) fn explain(error: &clap::Error) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// The first paragraph, on one line: the others repeat the usage.
+/// The first paragraph of an error, on one line. The others would repeat the usage.
 fn one_line(text: &str) -> String {
     let paragraph = text
         .lines()

@@ -1,4 +1,4 @@
-//! `porous`: shows and measures the protocol. `porous help demo` tells the rest.
+//! `porous`: shows and measures the protocol. `porous help` lists its commands.
 
 extern crate alloc;
 
@@ -12,7 +12,7 @@ use clap::Parser;
 
 use crate::args::{Cli, Command, SimCommand};
 
-/// The exit status after impossible arguments, the same as clap's.
+/// The exit status after wrong arguments, the same as clap's.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {

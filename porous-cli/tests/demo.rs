@@ -20,7 +20,7 @@ fn porous(args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Runs a short demo with a file of `file_len` bytes; what it did, and its results.
+/// Runs a short demo with a file of `file_len` bytes. Returns the output and the results of the JSON file.
 fn demo(test: &str, file_len: u32, args: &[&str]) -> (Output, Value) {
     let folder = folder(test);
     let (file, json) = (folder.join("file"), folder.join("results.json"));
@@ -51,7 +51,7 @@ fn number(results: &Value, path: &str) -> u64 {
     number.unwrap_or_else(|| panic!("no number at {path}: {results}"))
 }
 
-/// What must hold of any run of one second in which all clients connected.
+/// Checks that hold for any run of one second in which all clients connected.
 fn check(results: &Value, clients: u64, file_len: u64) {
     let n = |path| number(results, path);
     assert_eq!(n("/seed"), 7);

@@ -10,7 +10,7 @@ fn swarm(args: &[&str]) -> Output {
         .expect("this program starts")
 }
 
-/// What was printed, but for the seconds that it took.
+/// The printed lines, without that of the seconds.
 fn printed(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stdout);
     let lines = text.lines().filter(|line| !line.starts_with("seconds"));

@@ -10,13 +10,13 @@ use crate::range::{Number, Range};
 const NAMES: &str = "there are `range`, `resolution`, `bits`, `varint`, `relative`, `delta`, `max`, \
                      `len`, `each`, `align`, `check`, `with` and `skip`";
 
-/// How a value is written that is no container.
+/// How a value that is no container is written.
 pub(crate) enum Kind {
     Range(Range),
     Quantized(Range, Number),
     Bits(Number),
     Varint,
-    /// `relative` and `delta`: a distance from a field, or from the item before.
+    /// `relative` or `delta`: a distance from a field, or from the item before if there is no field.
     Distance(Option<Member>),
     With(Path),
 }
@@ -124,7 +124,7 @@ impl Attributes {
     /// Parses the attributes in the parentheses of `each`.
     fn inside(meta: &ParseNestedMeta<'_>) -> Result<Self> {
         if !meta.input.peek(syn::token::Paren) {
-            return Err(meta.error("write `each(...)`, with what holds for each item inside"));
+            return Err(meta.error("write `each(...)`, with the attributes of each item inside"));
         }
         let mut each = Self::default();
         meta.parse_nested_meta(|inner| each.take(&inner))?;
@@ -139,7 +139,7 @@ impl Attributes {
         }
     }
 
-    /// The first attribute that means something only for a field that is sent, if any.
+    /// An attribute that has a meaning only for a field that is sent, if there is any.
     pub(crate) fn sent(&self) -> Option<&Ident> {
         let value = self.value.as_ref().map(|value| &value.name);
         let count = self.count.as_ref().map(|(name, _)| name);
@@ -164,6 +164,7 @@ impl Attributes {
 
     /// Checks the attributes together, once all are parsed.
     fn finish(mut self) -> Result<Self> {
+        // Only now, as `resolution` may stand before its `range`.
         if let Some((name, resolution)) = self.resolution.take() {
             let Some(Value {
                 name: range_name,

@@ -1,17 +1,17 @@
-//! What the fields require of type parameters.
+//! The bounds on type parameters that the fields need.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Generics, Type, parse_quote};
 
-/// What a type has to implement.
+/// A type, and the trait that it has to implement.
 #[derive(Clone)]
 pub(crate) enum Need {
     Serialize(Type),
     Default(Type),
 }
 
-/// The parameters and the bounds of the implementation, with those that the fields need.
+/// The parameters and the bounds of the type, with the bounds that the fields need.
 pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
     let mut all = generics.clone();
     let parameters = generics.type_params().map(|parameter| &parameter.ident);
@@ -24,6 +24,7 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
                 Need::Default(ty) if mentions(ty) => {
                     bounds.push(parse_quote!(#ty: ::core::default::Default));
                 }
+                // `T: Serialize` says nothing of `T::Item`, which needs a bound of its own.
                 Need::Serialize(ty) if mentions(ty) && is_projection(ty, parameter) => {
                     bounds.push(parse_quote!(#ty: ::porous_message::Serialize));
                 }
@@ -31,8 +32,8 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
                 Need::Default(_) => {}
             }
         }
-        // A bound on the parameter, not on the field's type, which may be the one that is being
-        // derived.
+        // A bound on the parameter, not on the field's type: that may be the very type that is
+        // derived, and the bound would then require itself.
         if is_serialized {
             bounds.push(parse_quote!(#parameter: ::porous_message::Serialize));
         }
@@ -44,6 +45,7 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
 pub(crate) fn is_free(tokens: &TokenStream, generics: &Generics) -> bool {
     let types = generics.type_params().map(|parameter| &parameter.ident);
     let constants = generics.const_params().map(|parameter| &parameter.ident);
+    // `Self` stands for a type that may have parameters.
     let own = Ident::new("Self", Span::call_site());
     let mut names = types.chain(constants).chain([&own]);
     !names.any(|name| mentions(tokens.clone(), name))

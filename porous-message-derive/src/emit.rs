@@ -1,4 +1,4 @@
-//! From forms to code.
+//! Code from forms.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -71,7 +71,7 @@ pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
     }
 }
 
-/// The code that remembers the item before, if needed, and the code that serializes an item.
+/// The code that declares the item before, if the form needs it, and the code that serializes an item.
 fn of_item(form: &Form) -> (Option<TokenStream>, TokenStream) {
     let last = matches!(form.way, Way::Chain(_))
         .then(|| quote_spanned!(at(form.span)=> let mut __last = ::core::option::Option::None;));

@@ -1,4 +1,4 @@
-//! Enums: the kind, then the fields of that variant.
+//! Enums: the number of the variant, then the fields of that variant.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -8,7 +8,7 @@ use crate::expand::Parts;
 use crate::fields::Fields;
 use crate::{attributes, fields};
 
-/// A variant and its kind, which is its position among the variants.
+/// A variant, with its position among the variants, from 0, as its number.
 struct Kind<'a> {
     number: u32,
     name: &'a Ident,
@@ -58,6 +58,7 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
     let serialize = kinds.iter().map(Kind::serialize);
     Ok(Parts {
         blank: first.blank(),
+        // A reader sets the variant first, with blank fields, so that the fields are there to be read into.
         serialize: quote_spanned! { Span::mixed_site()=>
             let mut __kind: ::core::primitive::u32 = match self {
                 #(#to_number)*

@@ -1,4 +1,4 @@
-//! From a type to its implementation of `Serialize`.
+//! The implementation of `Serialize` for a type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -6,8 +6,8 @@ use syn::{Data, DeriveInput, Error, Result};
 
 use crate::{attributes, bounds, enums, structs};
 
-/// The parts of an implementation: the bodies of its two functions, and what its fields require of type
-/// parameters.
+/// The parts of an implementation: the bodies of its two functions, the bounds that its fields need, and
+/// assertions.
 pub(crate) struct Parts {
     pub(crate) blank: TokenStream,
     pub(crate) serialize: TokenStream,
@@ -16,7 +16,7 @@ pub(crate) struct Parts {
     pub(crate) checks: Vec<TokenStream>,
 }
 
-/// The same place in the source, but with names that cannot clash with those of the source.
+/// The same place in the source, but hygienic: names cannot clash with names of the source.
 pub(crate) fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
@@ -35,8 +35,9 @@ pub(crate) fn message(input: &DeriveInput) -> Result<TokenStream> {
     let generics = bounds::with(&input.generics, &parts.needs);
     let (implemented, arguments, bounds) = generics.split_for_impl();
     let (blank, serialize) = (&parts.blank, &parts.serialize);
-    // The compiler evaluates functions when they are used, and these assertions at once. Assertions
-    // that depend on parameters, or on the type, cannot stand here.
+    // As constants beside the implementation, because the compiler evaluates an assertion inside of a
+    // function only when the function is used. A constant cannot name parameters or `Self`, so
+    // assertions that do stay inside alone.
     let checks = parts.checks.iter();
     let checks = checks.filter(|check| bounds::is_free(check, &input.generics));
     Ok(quote_spanned! { Span::mixed_site()=>

@@ -12,7 +12,7 @@ use crate::expand::at;
 use crate::form::{Form, resolve};
 use crate::shape::Shape;
 
-/// A field, and the name that a reference to it has in the functions.
+/// A field, and the name of the reference to it in the generated functions.
 pub(crate) struct Field {
     member: Member,
     binding: Ident,
@@ -20,7 +20,7 @@ pub(crate) struct Field {
     attributes: Attributes,
 }
 
-/// The fields before one, and the others from that field on.
+/// The fields before a field, and the others from that field on.
 #[derive(Clone, Copy)]
 pub(crate) struct Neighbours<'a> {
     earlier: &'a [Field],
@@ -28,11 +28,11 @@ pub(crate) struct Neighbours<'a> {
 }
 
 pub(crate) struct Fields {
-    /// In the order of the wire. A field without a form is not sent.
+    /// The fields in their order on the wire. A field without a form is not sent.
     fields: Vec<(Field, Option<Form>)>,
 }
 
-/// All results, or all errors in one.
+/// All values, or all errors combined, so that the compiler shows every mistake at once.
 pub(crate) fn all<T>(items: impl Iterator<Item = Result<T>>) -> Result<Vec<T>> {
     let (mut good, mut errors) = (Vec::new(), None::<Error>);
     for item in items {
@@ -56,7 +56,7 @@ impl Fields {
         Ok(Self { fields })
     }
 
-    /// `{ a: ..., b: ... }`: also tuples and units may be written so.
+    /// `{ a: ..., b: ... }`, which the language allows for tuples (`0: ...`) and units, too.
     pub(crate) fn blank(&self) -> TokenStream {
         let values = self.fields.iter().map(|(field, form)| {
             let member = &field.member;
@@ -113,12 +113,15 @@ impl Field {
             .clone()
             .map_or_else(|| index().into(), Member::from);
         let attributes = Attributes::of(&field.attrs)?;
+        // Such an attribute would be ignored, which its author cannot have meant.
         if let (Some(_), Some(other)) = (&attributes.skip, attributes.sent()) {
-            let what = format!("`{other}` says how a field is sent, and `skip` that it is not");
+            let what =
+                format!("`{other}` says how a field is sent, and `skip` says that it is not");
             return Err(Error::new(other.span(), what));
         }
         Ok(Self {
             member,
+            // By number, as tuples have no names, and hygienic, so that no name of the source clashes.
             binding: format_ident!("__field{number}", span = Span::mixed_site()),
             ty: field.ty.clone(),
             attributes,
@@ -145,7 +148,7 @@ impl Field {
 }
 
 impl Neighbours<'_> {
-    /// The name of the integer that a distance is measured from.
+    /// The name of the reference to the integer from which a distance is measured.
     pub(crate) fn base(&self, member: &Member, ty: Shape<'_>) -> Result<Ident> {
         let error = |what: String| Err(Error::new_spanned(member, what));
         let name = quote!(#member);
@@ -160,10 +163,11 @@ impl Neighbours<'_> {
         };
         if field.attributes.skip.is_some() {
             return error(format!(
-                "`{name}` is not sent, so whoever reads does not know it"
+                "`{name}` is not sent, so the reader does not know it"
             ));
         }
         let found = Shape::of(&field.ty)?;
+        // Types under an alias are let through: the compiler checks them.
         let differs =
             ty.integer().is_some() && found.integer().is_some() && ty.integer() != found.integer();
         if differs || !found.may_be_integer() {

@@ -1,4 +1,4 @@
-//! What a type and its attributes mean together, or why they do not fit each other.
+//! The meaning of a type and its attributes together, or the reason why they do not fit each other.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,9 +13,9 @@ use crate::leaf::Leaf;
 use crate::range::{Number, Range};
 use crate::shape::Shape;
 
-/// How a value is written.
+/// The way in which a value is written.
 pub(crate) enum Way {
-    /// As the type itself does.
+    /// By the type's own `Serialize`.
     Plain,
     /// `[u8; N]`: the same bits as item by item, but quicker.
     Bytes,
@@ -28,9 +28,9 @@ pub(crate) enum Way {
     },
     Bits(TokenStream),
     Varint,
-    /// By this method of a stream: the distance from this field.
+    /// By a method of a stream, the first name: the distance from a field, the second name.
     Distance(Ident, Ident),
-    /// By this method of a stream: the distance from the item before.
+    /// By a method of a stream: the distance from the item before.
     Chain(Ident),
     With(Path),
     Text(Number),
@@ -40,16 +40,16 @@ pub(crate) enum Way {
     Option(Box<Form>),
 }
 
-/// How a value is written, and its blank value before it is read.
+/// How a value is written, and the blank value that it is read into.
 pub(crate) struct Form {
     pub(crate) way: Way,
     pub(crate) blank: TokenStream,
     pub(crate) need: Need,
-    /// Where the type stands in the source.
+    /// The place of the type in the source.
     pub(crate) span: Span,
 }
 
-/// The attributes that apply to a type: those of a field, or those of its items.
+/// The attributes that apply to a type: those of a field, or those of the items of a field.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     value: Option<&'a Value>,
@@ -69,6 +69,7 @@ impl<'a> From<&'a Attributes> for Scope<'a> {
 
 pub(crate) fn resolve(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
     let value = scope.value.map(|value| (&value.name, &value.kind));
+    // Before the shape: a function may serialize a type that has no other form.
     if let Some((name, Kind::With(path))) = value {
         scope.only_value(name)?;
         return Ok(Form::foreign(Way::With(path.clone()), ty));
@@ -76,6 +77,7 @@ pub(crate) fn resolve(ty: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
     let shape = Shape::of(ty)?;
     match shape {
         Shape::Option(inner) => {
+            // An attribute goes through options and arrays to the value inside, so the scope stays.
             let some = resolve(inner, scope, neighbours)?;
             Ok(Form::container(some, Way::Option, ty))
         }
@@ -96,6 +98,7 @@ fn array(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) 
     let mut form = Form::container(item, Way::Array, ty);
     form.blank = blank;
     if is_bytes {
+        // The same bits as item by item, but a whole slice is quicker.
         form.way = Way::Bytes;
     }
     Ok(form)
@@ -104,7 +107,7 @@ fn array(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) 
 fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<Form> {
     let Some((_, count)) = scope.count else {
         let what = "a `Vec` needs a bound: write `#[message(max = n)]` or `#[message(len = a..=b)]` \
-                    with how many items there may be, or, for each item of another `Vec`, \
+                    for the number of items, or, for each item of another `Vec`, \
                     `each(max = n)`";
         return Err(Error::new(ty.span(), what));
     };
@@ -112,6 +115,7 @@ fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
         Count::Max(max) => quote!(0..=#max),
         Count::Len(len) => quote!(#len),
     };
+    // An attribute of numbers goes through to the items. Bounds do not: they are those of this list.
     let items = match (scope.each, scope.value) {
         (Some((_, each)), None) => (&**each).into(),
         (None, value) => Scope::of_value(value),
@@ -124,6 +128,7 @@ fn list(ty: &Type, inner: &Type, scope: Scope<'_>, neighbours: Neighbours<'_>) -
     let is_bytes = matches!(item.way, Way::Plain) && is_byte(inner);
     let mut form = Form::container(item, |item| Way::List(len.clone(), item), ty);
     if is_bytes {
+        // The same bits as item by item, but a whole slice is quicker.
         form.way = Way::ByteVec(len);
     }
     Ok(form)
@@ -154,8 +159,8 @@ fn text(ty: &Type, scope: Scope<'_>) -> Result<Form> {
         Some((_, Count::Max(max))) => Ok(Form::foreign(Way::Text(max.clone()), ty)),
         Some((len, Count::Len(_))) => Err(unfit(len, "a `Vec`: a `String` has `max = n`")),
         None => {
-            let what = "a `String` needs a bound: write `#[message(max = n)]` with how many bytes it \
-                        may have, or, for each item of a `Vec`, `each(max = n)`";
+            let what = "a `String` needs a bound: write `#[message(max = n)]` for at most `n` \
+                        bytes, or, for each item of a `Vec`, `each(max = n)`";
             Err(Error::new(ty.span(), what))
         }
     }
@@ -175,7 +180,7 @@ fn leaf(leaf: Leaf<'_>, scope: Scope<'_>, neighbours: Neighbours<'_>) -> Result<
     Ok(Form::leaf(way, leaf.ty))
 }
 
-/// The error for an attribute that does not fit: what the attribute is for.
+/// The error for an attribute that does not fit: it says for what types the attribute is.
 pub(crate) fn unfit(name: &Ident, what: &str) -> Error {
     Error::new(name.span(), format!("`{name}` is for {what}"))
 }
@@ -198,7 +203,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Refuses other attributes beside one that says everything.
+    /// Refuses all attributes beside `value`, which says everything.
     fn only_value(self, value: &Ident) -> Result<()> {
         let count = self.count.map(|(name, _)| name);
         match count.or_else(|| self.each.map(|(name, _)| name)) {
@@ -209,7 +214,7 @@ impl<'a> Scope<'a> {
 }
 
 impl Form {
-    /// The assertion that the compiler evaluates, of this form or of one inside.
+    /// The assertion that the compiler evaluates, of this form or of a form inside.
     pub(crate) fn check(&self) -> Option<&TokenStream> {
         match &self.way {
             Way::Quantized { check, .. } => check.as_ref(),

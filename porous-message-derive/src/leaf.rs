@@ -1,4 +1,4 @@
-//! Values that are no containers: which attribute fits which type.
+//! Values that are no containers, and the attributes that fit their types.
 
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -24,12 +24,14 @@ impl Leaf<'_> {
         match &value.kind {
             Kind::With(path) => Ok(Way::With(path.clone())),
             Kind::Quantized(range, resolution) => self.quantized(range, resolution),
+            // Without steps, a range would not save any bits of a float.
             Kind::Range(_) if matches!(self.shape, Shape::Float) => {
                 let what = "a range of floats has steps: add `resolution = r`";
                 Err(Error::new(name.span(), what))
             }
             _ if !self.shape.may_be_integer() => Err(unfit(name, "integers")),
             Kind::Range(range) => Ok(Way::Ranged(match self.shape.integer() {
+                // Only of a type that is surely an integer can the compiler be told to compare the ends.
                 Some(_) => range.of_integers(self.ty),
                 None => range.to_token_stream(),
             })),
@@ -78,7 +80,7 @@ impl Leaf<'_> {
             .literal
             .is_some_and(|number| !(1..=width.into()).contains(&number))
         {
-            let what = format!("write a number from 1 to {width}: so many bits has the type");
+            let what = format!("write a number from 1 to {width}, the bits of the type");
             return Err(Error::new_spanned(bits, what));
         }
         Ok(Way::Bits(bits.of_bits(self.ty)))

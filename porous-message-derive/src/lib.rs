@@ -45,11 +45,10 @@ use proc_macro::TokenStream;
 ///
 /// # Enums
 ///
-/// An enum of all messages is the set of messages of a game, and reads any of them. The kind of a
-/// message takes just as many bits as the number of variants needs. Variants are numbered in their
-/// order, from 0, whatever discriminants they have. A number that no variant has is
-/// `Error::OutOfRange`. Before the fields of a variant are read, they are blank; the blank value of the
-/// enum is that of its first variant.
+/// The messages of a game are one enum, with a variant for each kind of message. The kind takes just as
+/// many bits as the number of variants needs. Variants are numbered in their order, from 0, whatever
+/// discriminants they have. A number that no variant has is `Error::OutOfRange`. Before the fields of a
+/// variant are read, they are blank; the blank value of the enum is that of its first variant.
 ///
 /// ```
 /// use porous_message::{Message, measure};
@@ -69,15 +68,16 @@ use proc_macro::TokenStream;
 /// # Types that hold others
 ///
 /// An attribute of numbers applies to each number in an `Option`, an array or a `Vec`, in any nesting.
-/// A `Vec` and a `String` need a bound. Attributes of the items of a `Vec`, if these need a bound too,
-/// stand in `each(...)`.
+/// A `Vec` and a `String` need a bound. If the items of a `Vec` need a bound, too, their attributes stand
+/// in `each(...)`.
 ///
 /// A type may contain itself, in a `Vec`, or in a `Box` of a variant or an `Option`. `MAX_DEPTH` bounds
 /// the levels: each `Vec`, `Option` and `Box` counts. Of the parameters of a generic type, those that
 /// are sent have to be `Serialize`.
 ///
 /// A macro knows a type by its name only. So `Vec`, `String` and `Option` have to be written by these
-/// names; for other names, such as `type Health = u8`, the compiler finds out later whether they fit.
+/// names. Whether another name, such as `type Health = u8`, fits an attribute, the compiler finds out
+/// after the macro.
 ///
 /// # Attributes
 ///
@@ -133,8 +133,8 @@ use proc_macro::TokenStream;
 ///
 /// ## range and resolution
 ///
-/// A float from this range, to the nearest multiple of the resolution above its start. A number outside
-/// becomes the nearest end; a NaN is `Error::OutOfRange`.
+/// A float from this range, rounded to the nearest multiple of the resolution above the start. A number
+/// outside of the range becomes the nearest end; a NaN is `Error::OutOfRange`.
 ///
 /// ```
 /// use porous_message::{Message, read, write};
@@ -234,7 +234,7 @@ use proc_macro::TokenStream;
 /// ## max, len and each
 ///
 /// `max`: the most bytes of a `String`, or items of a `Vec`; `len`: the least and the most items. The
-/// number of bytes or items takes as many bits as these bounds need. No sender can make you hold more.
+/// number of bytes or items takes as many bits as these bounds need. A receiver never holds more.
 ///
 /// ```
 /// use porous_message::{Error, Message, measure};
@@ -264,8 +264,8 @@ use proc_macro::TokenStream;
 ///
 /// ## with
 ///
-/// A function of your own, for types of other crates, or for forms that no attribute describes. It does
-/// the same steps whether it reads, writes or measures; its field is read into `Default::default()`.
+/// A function of your own, for types of other crates, or for forms that no attribute describes. It has to
+/// do the same steps whether it reads, writes or measures. The field is read into `Default::default()`.
 ///
 /// ```
 /// use core::time::Duration;
@@ -297,8 +297,8 @@ use proc_macro::TokenStream;
 /// ## align and check
 ///
 /// Before the field, zeros up to the next whole byte (`align`), or a word of 32 bits that has to be
-/// there (`check`), which finds out where a reader and a writer part ways. If there are both, the word
-/// is aligned.
+/// there (`check`), which shows where a reader and a writer part ways. If a field has both, the word is
+/// aligned.
 ///
 /// ```
 /// use porous_message::{Error, Message, read};

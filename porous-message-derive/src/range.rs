@@ -12,9 +12,9 @@ use crate::expand::at;
 #[derive(Clone)]
 pub(crate) struct Number {
     tokens: TokenStream,
-    /// The value, if an integer is written there.
+    /// The value, if it is written as an integer.
     pub(crate) literal: Option<i128>,
-    /// The value, if any number is written there.
+    /// The value, if it is written as a number, whole or not.
     float: Option<f64>,
 }
 
@@ -26,17 +26,17 @@ pub(crate) struct Range {
 }
 
 impl Number {
-    /// Parses a number before a comma or before the dots of a range. The dots are looked for here:
-    /// whether `syn` takes `a..=b` for one expression depends on the features that other crates ask it
-    /// for.
+    /// Parses a number before a comma or before the dots of a range.
     pub(crate) fn parse(input: ParseStream<'_>, example: &str) -> Result<Self> {
         let start = input.span();
         let mut tokens = TokenStream::new();
+        // The dots are found here and not by `syn`: whether it takes `a..=b` for one expression depends on
+        // the features that other crates ask it for.
         while !(input.is_empty() || input.peek(Token![..]) || input.peek(Token![,])) {
             tokens.extend([input.parse::<TokenTree>()?]);
         }
         let expression: Expr = syn::parse2(tokens).map_err(|_| {
-            let what = "with numbers, constants, and what is computed of them";
+            let what = "with numbers, constants or expressions of them";
             Error::new(start, format!("write `{example}` {what}"))
         })?;
         Ok(Self {
@@ -46,8 +46,7 @@ impl Number {
         })
     }
 
-    /// Checks that steps of this resolution are possible. The compiler checks constants and
-    /// expressions.
+    /// Checks a resolution that is written as a number. The compiler checks constants and expressions.
     pub(crate) fn check_resolution(&self) -> Result<()> {
         let Some(number) = self
             .float
@@ -60,11 +59,11 @@ impl Number {
         Err(Error::new_spanned(self, what))
     }
 
-    /// The number of bits; the compiler checks that the type has as many.
+    /// The number of bits, in code that makes the compiler check that the type has as many.
     pub(crate) fn of_bits(&self, ty: &Type) -> TokenStream {
         quote_spanned! { at(self.span())=> const {
             let bits: ::core::primitive::u32 = #self;
-            ::core::assert!(1 <= bits && bits <= <#ty>::BITS, "the type has not so many bits");
+            ::core::assert!(1 <= bits && bits <= <#ty>::BITS, "the type has fewer bits, or the number is 0");
             bits
         }}
     }
@@ -83,6 +82,7 @@ impl Range {
             let what = format!("write `{example}`: both ends belong to it");
             return Err(Error::new_spanned(start, what));
         }
+        // `..` was refused above, so that both ends belong to every range.
         input.parse::<Token![..=]>()?;
         let end = Number::parse(input, example)?;
         let ends = start.literal.zip(end.literal);
@@ -95,7 +95,7 @@ impl Range {
         Ok(range)
     }
 
-    /// The range; the compiler checks that it is not empty.
+    /// The range, in code that makes the compiler check that the range is not empty.
     pub(crate) fn of_integers(&self, ty: &Type) -> TokenStream {
         let Self { start, end } = self;
         quote_spanned! { self.at()=> {
@@ -128,7 +128,7 @@ impl ToTokens for Range {
     }
 }
 
-/// The number that is written there, whole or not, if one is.
+/// The value of a number, whole or not, with or without a minus sign; `None` for other expressions.
 fn float(expression: &Expr) -> Option<f64> {
     if let Expr::Unary(unary) = expression {
         let negated = matches!(unary.op, UnOp::Neg(_)).then(|| float(&unary.expr));
@@ -146,7 +146,7 @@ fn float(expression: &Expr) -> Option<f64> {
     number.base10_parse().ok()
 }
 
-/// The integer that is written there, if one is.
+/// The value of an integer, with or without a minus sign; `None` for other expressions.
 fn literal(expression: &Expr) -> Option<i128> {
     if let Expr::Unary(unary) = expression {
         let negated = matches!(unary.op, UnOp::Neg(_)).then(|| literal(&unary.expr));

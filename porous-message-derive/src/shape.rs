@@ -1,10 +1,10 @@
-//! The shape of a type. A macro sees the name only: it cannot know what an alias stands for.
+//! The shape of a type, as its name tells. A macro cannot know what an alias stands for.
 
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, PathArguments, Result, Type};
 
-/// What attributes have to know of a type.
+/// The part of a type that decides which attributes fit.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape<'t> {
     Bool,
@@ -44,6 +44,7 @@ impl<'t> Shape<'t> {
             Argument::None => Self::primitive(name),
             Argument::One(ty) if name == "Vec" => Ok(Self::Vec(ty)),
             Argument::One(ty) if name == "Option" => Ok(Self::Option(ty)),
+            // A generic type of another name has to implement `Serialize` itself.
             Argument::One(_) | Argument::Many => Ok(Self::Other),
         }
     }
@@ -69,7 +70,7 @@ impl<'t> Shape<'t> {
         Self::Integer { bits, is_signed }
     }
 
-    /// The width of an integer in bits, and whether it is signed.
+    /// The width of an integer in bits, and true if it is signed; `None` for other types.
     pub(crate) fn integer(self) -> Option<(u32, bool)> {
         match self {
             Self::Integer { bits, is_signed } => Some((bits, is_signed)),
@@ -83,13 +84,13 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// True if the type is an integer, or may be one: then the compiler checks.
+    /// True if the type is an integer, or may be one under an alias, which the compiler checks.
     pub(crate) fn may_be_integer(self) -> bool {
         self.integer().is_some() || matches!(self, Self::Other)
     }
 }
 
-/// The argument in the angle brackets.
+/// The arguments in the angle brackets of a type.
 #[derive(Clone, Copy)]
 enum Argument<'t> {
     None,

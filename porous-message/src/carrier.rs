@@ -1,10 +1,10 @@
-//! What a session has to know of the connection that carries it.
+//! The state of a connection that a session needs.
 
 use core::time::Duration;
 
 use porous_proto::{ChannelId, Peer, PeerStats};
 
-/// What a host says of the connection that carries a [`Session`](crate::Session), at this moment.
+/// The state of the connection that carries a [`Session`](crate::Session), at this moment.
 ///
 /// ```
 /// use porous_message::Carrier;
@@ -23,7 +23,7 @@ pub struct Carrier {
     /// How long the host waits for an acknowledgement before it asks for one:
     /// [`PeerStats::resend_timeout`].
     pub resend_timeout: Duration,
-    /// How many bytes of data may be on their way at once: [`PeerStats::window`].
+    /// The most bytes of data that may be on their way at once: [`PeerStats::window`].
     pub window: u32,
     /// Packets of the session's channel of which no byte was sent yet:
     /// [`ChannelStats::waiting`](porous_proto::ChannelStats::waiting).
@@ -52,9 +52,9 @@ impl Carrier {
 }
 
 impl From<&PeerStats> for Carrier {
-    /// For a program without a [`Peer`] at hand, as with a host in a thread of its own. `waiting` is 0,
-    /// as it is unknown: the session goes by the receipts of its packets alone, which come a round trip
-    /// later.
+    /// For a program without a [`Peer`] at hand, such as one whose host runs in a thread of its own.
+    /// [`waiting`](Self::waiting) is not known and becomes 0. The session then learns only from receipts
+    /// that its packets have left, a round trip later.
     fn from(stats: &PeerStats) -> Self {
         Self {
             rtt: stats.rtt,

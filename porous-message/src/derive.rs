@@ -1,5 +1,5 @@
-//! What `#[derive(Message)]` calls, besides the methods of a [`Stream`]. Hidden: no other code calls
-//! it.
+//! Functions that the code of `#[derive(Message)]` calls, besides the methods of a [`Stream`]. Hidden: no
+//! other code calls them.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -19,7 +19,7 @@ pub fn bits<S: Stream, T: Integer>(stream: &mut S, value: &mut T, bits: u32) -> 
     stream.ranged(value, T::ZERO..=last)
 }
 
-/// An item as a distance from the one before. The first one is written whole.
+/// An item as a distance from the item before. The first item is written whole.
 #[doc(hidden)]
 #[inline]
 pub fn chain<S: Stream, T: Integer + Serialize>(

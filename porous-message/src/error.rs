@@ -2,11 +2,11 @@
 
 use core::fmt;
 
-/// Why a stream stopped. The values read until then are of no use.
+/// Why a stream stopped. The values that were read before are of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {
-    /// More bits than there are: the data ends, or the buffer is full.
+    /// More bits are needed than there are: the data ends, or the buffer is full.
     End,
     /// A value is outside of its bounds, or of an unknown kind.
     OutOfRange,
@@ -16,7 +16,7 @@ pub enum Error {
     NotUtf8,
     /// A [check word](crate::Stream::check) was not there: reader and writer do not agree.
     Desync,
-    /// Lists, options and boxes are inside of each other deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
+    /// Lists, options and boxes are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
     /// More bytes follow after the end.
     Trailing,
@@ -28,14 +28,14 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::End => "more bits than there are",
+            Self::End => "more bits are needed than there are",
             Self::OutOfRange => "a value is outside of its bounds",
-            Self::NotCanonical => "a value is not written the way it has to be",
+            Self::NotCanonical => "a value is not written in its only form",
             Self::NotUtf8 => "a string is not UTF-8",
             Self::Desync => "a check word is missing: reader and writer do not agree",
-            Self::TooDeep => "lists, options and boxes are inside of each other too deep",
-            Self::Trailing => "something follows after the end",
-            Self::Bounds => "the bounds of a value make no sense: correct what declares them",
+            Self::TooDeep => "lists, options and boxes are nested too deep",
+            Self::Trailing => "more bytes follow after the end",
+            Self::Bounds => "the bounds of a value make no sense: correct their declaration",
         })
     }
 }

@@ -3,11 +3,10 @@
 //!
 //! # Bits
 //!
-//! A type says in one function what it is, and this function [reads, writes and
-//! measures](Serialize). `#[derive(`[`Message`](macro@Message)`)]` writes it from the fields and
-//! their bounds; an enum of all messages is what each end says to the other. What comes from the
-//! network can be any bytes: reading never panics, takes no memory beyond the bounds, and refuses
-//! what the writer would not have written.
+//! A type has one function that names its fields in order, and this function [reads, writes and
+//! measures](Serialize). `#[derive(`[`Message`](macro@Message)`)]` generates it from the fields and
+//! their bounds. A game has one enum of all its messages. The network can bring any bytes: reading never
+//! panics, takes no memory beyond the bounds, and refuses whatever the writer would not have written.
 //!
 //! ```
 //! use porous_message::{Message, measure, read, write};
@@ -35,13 +34,13 @@
 //! # Messages
 //!
 //! An [`Endpoint`] puts messages into packets, which flow steadily both ways. A reliable message goes
-//! into packet after packet until one that it was in has arrived, and is received once and in order;
-//! an unreliable one is in one packet. Large data is a [block](Endpoint::send_block), which nothing
-//! waits for. Channels have priorities, and budgets of each packet.
+//! into packet after packet until one of them has arrived, and is received once and in order; an
+//! unreliable message goes into one packet. Large data is a [block](Endpoint::send_block), which no other
+//! message waits for. Channels have priorities, and each has a budget in a packet.
 //!
-//! What has arrived is known from acks of packets. Over a host of `porous-proto` these are receipts,
-//! and a [`Session`] is all that is needed. An engine with packets of its own puts the header of an
-//! [`AckSystem`] before them, and tells the endpoint what that says:
+//! The sender learns from acks of packets which messages have arrived. Over a host of `porous-proto` the
+//! acks are receipts, and a [`Session`] does everything. An engine with packets of its own puts the header
+//! of an [`AckSystem`] before them, and tells the endpoint which packets were acknowledged:
 //!
 //! ```
 //! use porous_message::{
@@ -61,7 +60,7 @@
 //!         Ok(Self { acks: AckSystem::new(1024), messages: Endpoint::new(config) })
 //!     }
 //!
-//!     /// Twenty times a second, whether there is something to say or not.
+//!     /// Called twenty times a second, also if no message waits.
 //!     fn packet(&mut self, now: Instant) -> Result<Vec<u8>, porous_message::Error> {
 //!         let mut header = self.acks.packet_sent(now);
 //!         let mut packet = write(&mut header, &mut [0; 8])?.to_vec();
@@ -101,15 +100,15 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! States, which are of no use when they are late, are better sent as what has changed since the last
-//! one that arrived: the example `snapshot` does so for a thousand objects.
+//! A state is of no use when it is late. It is better sent as its changes since the last state that
+//! arrived: the example `snapshot` does so for a thousand objects.
 //!
 //! `docs/message.md` describes every bit.
 #![no_std]
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;
-// What is derived names this crate, also in this crate.
+// Derived code names this crate, also where a test of this crate derives.
 extern crate self as porous_message;
 #[cfg(test)]
 extern crate std;

@@ -1,13 +1,13 @@
-//! Numbers that wrap around: which of two is the newer one.
+//! Sequence numbers that wrap around: which of two is the newer one.
 
-/// Half of the numbers that there are.
+/// Half of all sequence numbers.
 const HALF: u16 = 1 << 15;
 
 /// True if sequence `a` is more recent than `b`.
 ///
-/// Sequence numbers wrap around after 65,535. The newer one of two is the one that is reached from the
-/// other by counting up less than half of the way around. Where both are exactly half of the way apart,
-/// the smaller number is the newer one; so of two different numbers, exactly one is newer.
+/// Sequence numbers wrap around after 65,535. The newer one of two is reached from the other by counting
+/// up less than half of the way around. If both are exactly half of the way apart, the smaller number is
+/// the newer one; so of two different numbers, exactly one is newer.
 ///
 /// ```
 /// use porous_message::newer;

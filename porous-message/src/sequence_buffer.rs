@@ -7,13 +7,13 @@ use crate::sequence::newer;
 /// The most entries: half of all sequence numbers, beyond which older and newer cannot be told apart.
 const MAX_SIZE: usize = 1 << 15;
 
-/// Values by sequence number, for the most recent ones: what was sent in a packet, which packets
+/// Values for the most recent sequence numbers: the content of packets that were sent, the packets that
 /// have come, messages that came too early.
 ///
-/// A number has its place at its remainder, so everything takes constant time and nothing is ever
-/// searched or allocated after the start. The buffer has room for [`size`](Self::size) numbers: the
+/// The place of a number is its remainder, so access takes constant time, and nothing is searched, nor
+/// allocated after the start. The buffer has room for [`size`](Self::size) numbers: the
 /// [`newest`](Self::newest) one that was inserted, and those before it. When a newer one is inserted,
-/// the places in between are cleared: so no value of an earlier turn of the numbers is ever found,
+/// the places in between are cleared. So no value of an earlier turn of the numbers is ever found,
 /// however many numbers were lost.
 ///
 /// ```
@@ -25,14 +25,14 @@ const MAX_SIZE: usize = 1 << 15;
 /// assert_eq!(sent.get(65_535), Some(&"fire"));
 /// assert_eq!(sent.newest(), Some(0));
 ///
-/// // What is more than 255 behind is gone.
+/// // Numbers more than 255 behind are gone.
 /// sent.insert(255, "jump");
 /// assert_eq!(sent.get(65_535), None);
 /// assert_eq!(sent.get(0), Some(&"run"));
 /// ```
 #[derive(Clone, Debug)]
 pub struct SequenceBuffer<T> {
-    /// Their number is a power of two, so that a remainder stays one where the numbers wrap.
+    /// A power of two of them, which divides 2^16, so that remainders go on evenly where the numbers wrap.
     places: Box<[Option<T>]>,
     newest: Option<u16>,
 }
@@ -57,12 +57,11 @@ impl<T> SequenceBuffer<T> {
         }
     }
 
-    /// Keeps a value for a sequence number, in place of one that was there. Returns `false` if the
-    /// number is older than the buffer reaches: then nothing has changed.
+    /// Keeps a value for a sequence number, in place of one that was there. Returns false if the number is
+    /// older than the buffer reaches back: then nothing has changed.
     ///
-    /// Clears what lies between the newest number so far and this one, if this one is newer: at most
-    /// [`size`](Self::size) places, and none or few if numbers come about in order. Any number can
-    /// be the first.
+    /// If this number is newer than all before, the places between are cleared: at most
+    /// [`size`](Self::size), and none or few if numbers come nearly in order. Any number can be the first.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -153,7 +152,7 @@ impl<T> SequenceBuffer<T> {
         self.get(sequence).is_some()
     }
 
-    /// Takes the value of this sequence number out, if there is one. The buffer reaches as far as
+    /// Takes the value of this sequence number out, if there is one. The buffer reaches back as far as
     /// before.
     ///
     /// ```
@@ -172,7 +171,7 @@ impl<T> SequenceBuffer<T> {
         }
     }
 
-    /// The newest sequence number that was ever inserted.
+    /// The newest sequence number that was ever inserted; `None` if none was.
     ///
     /// ```
     /// use porous_message::SequenceBuffer;
@@ -211,7 +210,7 @@ impl<T> SequenceBuffer<T> {
             .is_some_and(|newest| usize::from(newest.wrapping_sub(sequence)) < self.size())
     }
 
-    /// Makes this number the newest if it is newer, and forgets all that is no longer reached.
+    /// Makes this number the newest if it is newer, and forgets the values that are no longer reached.
     fn advance(&mut self, sequence: u16) {
         let Some(newest) = self.newest else {
             self.newest = Some(sequence);
@@ -220,6 +219,7 @@ impl<T> SequenceBuffer<T> {
         if !newer(sequence, newest) {
             return;
         }
+        // A jump of more than the size clears each place once.
         let passed = usize::from(sequence.wrapping_sub(newest)).min(self.size());
         let first = self.place(newest) + 1;
         for place in first..first + passed {

@@ -1,4 +1,4 @@
-//! What can be read, written and measured by one function.
+//! The trait of values that one function reads, writes and measures.
 
 use alloc::boxed::Box;
 use core::array;
@@ -9,11 +9,11 @@ use crate::stream::{MeasureStream, ReadStream, Stream, WriteStream};
 
 /// A value that knows how to serialize itself.
 ///
-/// One function does all three: in a [`WriteStream`] it writes, in a [`ReadStream`] it reads, and in a
-/// [`MeasureStream`] it counts bits. So writer, reader and measure can never disagree, as long as the
-/// function does the same steps in all three.
+/// One function writes in a [`WriteStream`], reads in a [`ReadStream`], and counts bits in a
+/// [`MeasureStream`]. So writer, reader and measure can never disagree, as long as the function does the
+/// same steps in each stream.
 ///
-/// [`#[derive(Message)]`](crate::Message) writes both functions. By hand:
+/// [`#[derive(Message)]`](crate::Message) generates both functions. By hand:
 ///
 /// ```
 /// use porous_message::{Error, Serialize, Stream, read, write};
@@ -103,7 +103,7 @@ pub fn write<'b, T: Serialize>(value: &mut T, buffer: &'b mut [u8]) -> Result<&'
     Ok(stream.finish())
 }
 
-/// Reads a value that takes all of these bytes.
+/// Reads a value from all of these bytes.
 ///
 /// # Errors
 ///
@@ -174,7 +174,7 @@ integers!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128);
 
 macro_rules! floats {
     ($($float:ident $bits:ident)*) => {$(
-        /// Bit by bit: infinities and NaNs are kept as they are.
+        /// All bits of the float: infinities and NaNs are kept.
         impl Serialize for $float {
             fn blank() -> Self {
                 0.0
@@ -231,7 +231,7 @@ impl<T: Serialize> Serialize for Option<T> {
     }
 }
 
-/// The value itself, a level deeper: types that contain themselves do so in boxes.
+/// The value itself. A box counts as a level, because types that contain themselves do so in boxes.
 impl<T: Serialize> Serialize for Box<T> {
     fn blank() -> Self {
         Self::new(T::blank())

@@ -13,24 +13,24 @@ use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::shrink::shrink;
 
-/// A tick counts as no longer than this: a game that pauses is not a slower game.
+/// The longest tick that counts: a game that pauses once is not a slower game.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
 
-/// A packet that waits for less is not stale on any path. As long as the
-/// [age](crate::MessageChannel::age) of unreliable messages by default.
+/// The shortest time after which a packet that waits in the host is stale. As long as the default
+/// [age](crate::MessageChannel::age) of unreliable messages.
 const STALE: Duration = Duration::from_millis(100);
 
-/// An [`Endpoint`] whose packets are unreliable packets of porous, and whose acknowledgements are
-/// its receipts.
+/// An [`Endpoint`] whose packets are unreliable packets of a `porous-proto` host, and whose acks are the
+/// receipts of these.
 ///
-/// The session works beside the driver of a host, and needs one channel of the host for its packets,
-/// which should be [unordered](porous_proto::Channel::unordered): a packet that was overtaken is of as
-/// much use as any other. Each end sends [packets](Self::packets) at its steady rate, hands in the
-/// [packets](Self::receive_packet) of that channel and all [receipts](Self::receipt), and exchanges
-/// messages with [`endpoint`](Self::endpoint).
+/// The session works beside the driver of a host, and needs one channel of the host for its packets. The
+/// channel should be [unordered](porous_proto::Channel::unordered): a packet that was overtaken is of as
+/// much use as any other. Each end sends the [packets](Self::packets) of its session once a tick, hands in
+/// the [packets](Self::receive_packet) of that channel and all [receipts](Self::receipt), and exchanges
+/// messages by [`endpoint`](Self::endpoint).
 ///
-/// The session writes no more packets than the host can send now: what a connection cannot carry waits
-/// as messages, which go into later packets in the order of their priorities, until
+/// The session writes no more packets than the host can send now. Messages that the connection cannot
+/// carry yet wait, and go into later packets in the order of their priorities; when too many wait,
 /// [`send`](Endpoint::send) returns [`Full`](crate::Reason::Full).
 ///
 /// ```
@@ -54,7 +54,7 @@ const STALE: Duration = Duration::from_millis(100);
 ///     now: Instant,
 /// ) -> Result<(), Box<dyn core::error::Error>> {
 ///     while let Some(received) = host.receive(peer) {
-///         // One that is refused is counted, and no reason to stop.
+///         // A refused packet is counted, and no reason to stop.
 ///         let _ = session.receive_packet(&received.payload);
 ///     }
 ///     while let Some(event) = host.poll_event() {
@@ -84,29 +84,29 @@ pub struct Session<M> {
     endpoint: Endpoint<M>,
     /// The token of the next packet.
     token: u64,
-    /// The newest packets, up to the next one, that have no receipt yet.
+    /// The newest packets, from the oldest one without a receipt on.
     open: VecDeque<Open>,
     /// Bytes of the packets in `open`.
     open_bytes: u64,
     /// When the session was last asked for packets.
     asked: Option<Instant>,
-    /// Bytes that waited in the host after that, without those that the host has dropped since.
+    /// Bytes that waited in the host after that call, without those that the host has dropped since.
     left: u64,
-    /// The most bytes a tick that have left the host recently.
+    /// The most bytes that have left the host in a recent tick. Falls by an eighth each tick.
     pace: u64,
 }
 
-/// One of the newest packets.
+/// A packet that was written recently.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     /// The length of the packet; 0 once its receipt has come.
     bytes: u64,
-    /// When the packet counts no more, whatever becomes of its receipt.
+    /// When the packet no longer counts as on its way, with or without a receipt.
     until: Instant,
 }
 
 impl<M: Serialize> Session<M> {
-    /// A session with nothing sent yet. Its tokens count from 0.
+    /// A session with nothing sent yet. The tokens of its receipts count from 0.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, Session};
@@ -120,8 +120,8 @@ impl<M: Serialize> Session<M> {
         Self::with_tokens(config, 0)
     }
 
-    /// A session with tokens that count from `first`: for an application that sends other packets with
-    /// receipts to the same peer.
+    /// A session whose tokens of receipts count from `first`: for an application that sends other packets
+    /// with receipts to the same peer.
     ///
     /// ```
     /// use porous_message::{MessageChannel, MessageConfig, Session};
@@ -158,13 +158,13 @@ impl<M: Serialize> Session<M> {
         &mut self.endpoint
     }
 
-    /// The packets that the host can send now, and how to send them. To be called once a tick, whether
-    /// there is something to say or not; usually there is one packet or none.
+    /// The packets that the host can send now, and how to send them. To be called once a tick, also if
+    /// no message waits; usually it returns one packet or none.
     ///
-    /// There are two at most while [one waits](Carrier::waiting) in the host, and more only if the
-    /// connection sends all of them within two ticks. A packet that waits there for longer than an
-    /// acknowledgement takes, and than 100 ms, is stale: that time is its [time to
-    /// live](SendOptions::ttl). A packet that the host does not take counts as lost.
+    /// There are at most two while one [waits](Carrier::waiting) in the host, and more only if the
+    /// connection sends all of them within two ticks. A packet that
+    /// waits in the host for longer than an acknowledgement takes, and longer than 100 ms, is stale: that
+    /// time is its [time to live](SendOptions::ttl). A packet that the host does not take counts as lost.
     ///
     /// # Errors
     ///
@@ -191,11 +191,12 @@ impl<M: Serialize> Session<M> {
     ) -> Result<Vec<(Bytes, SendOptions)>, Error> {
         let asked = self.asked.replace(now).unwrap_or(now);
         let tick = now.saturating_duration_since(asked).min(LONGEST_TICK);
-        // A packet may wait in the host for two ticks, and its receipt is taken at a tick.
+        // A packet may wait in the host for two ticks, and its receipt is only seen at the next tick.
         let patience = carrier.resend_timeout.max(2 * tick) + tick;
         self.endpoint.set_timeout(patience);
         self.forget_open(now);
         let waiting = self.look_at_waiting(&carrier, now);
+        // A peak that decays: a tick in which little waited does not show how much the host could have sent.
         self.pace = (self.pace - self.pace / 8).max(self.left.saturating_sub(waiting));
         self.left = waiting;
         let mut room = self.room(tick, &carrier);
@@ -212,10 +213,11 @@ impl<M: Serialize> Session<M> {
         Ok(packets)
     }
 
-    /// Bytes of the packets that wait in the host, which are the newest. Their receipts do not come
-    /// before they have left.
+    /// Bytes of the packets that wait in the host. Tells the endpoint that these have not left, so that
+    /// their time for an ack has not begun.
     fn look_at_waiting(&mut self, carrier: &Carrier, now: Instant) -> u64 {
         let packets = usize::try_from(carrier.waiting).unwrap_or(usize::MAX);
+        // A host sends in order, so the packets that wait are the newest.
         let newest = self.open.iter().rev().take(packets);
         let mut waiting = 0;
         for (behind, open) in (1..).zip(newest) {
@@ -226,13 +228,14 @@ impl<M: Serialize> Session<M> {
         waiting
     }
 
-    /// How many bytes to write: those of a packet, or what the host sends in two ticks, as a host that
-    /// sends a little faster would otherwise have nothing before the next tick; less what waits there.
-    /// The host sends as much as it has recently sent, but not more than the congestion window. A
-    /// packet that begins within the room may exceed it.
+    /// Bytes to write in this tick: as many as the host sends in two ticks, or one packet if that is more,
+    /// less those that wait in the host or are on their way beyond the congestion window. The last packet may
+    /// exceed them.
     fn room(&self, tick: Duration, carrier: &Carrier) -> u64 {
         let (window, rtt) = (u128::from(carrier.window), carrier.rtt.as_micros().max(1));
         let of_window = u64::try_from(window * tick.as_micros() / rtt).unwrap_or(u64::MAX);
+        // Two ticks, because a host that sends a little faster would have nothing to send before the next
+        // one. As much as was sent recently, but no more than the congestion window allows.
         let of_two_ticks = 2 * self.pace.min(of_window);
         let one = self.endpoint.packet_size() as u64;
         let on_their_way = self.open_bytes.saturating_sub(carrier.window.into());
@@ -267,7 +270,7 @@ impl<M: Serialize> Session<M> {
         Ok(Some((buffer.into(), options)))
     }
 
-    /// Packets whose receipts came, or are overdue, are not on their way.
+    /// Forgets packets whose receipts have come or are overdue: they are not on their way.
     fn forget_open(&mut self, now: Instant) {
         let is_over = |open: &&Open| open.bytes == 0 || open.until <= now;
         while let Some(open) = self.open.front().filter(is_over) {
@@ -277,12 +280,12 @@ impl<M: Serialize> Session<M> {
         shrink(&mut self.open);
     }
 
-    /// A packet of the channel has come.
+    /// Takes a packet of the session's channel in.
     ///
     /// # Errors
     ///
-    /// The packet is refused, and counted. The remote host takes it for arrived; its content comes
-    /// again nevertheless, a little later.
+    /// The packet is refused, and counted. The remote host takes it for arrived; nevertheless its reliable
+    /// content comes again, a little later.
     ///
     /// ```
     /// # use porous_message::{MessageChannel, MessageConfig, Session};
@@ -295,7 +298,7 @@ impl<M: Serialize> Session<M> {
         self.endpoint.read_packet(packet)
     }
 
-    /// A receipt has come. Receipts of other packets do no harm.
+    /// Takes the receipt of a packet in. Receipts of packets that are not the session's are ignored.
     ///
     /// ```
     /// # use porous_message::{Carrier, MessageChannel, MessageConfig, Session};
@@ -312,15 +315,18 @@ impl<M: Serialize> Session<M> {
     /// ```
     pub fn receipt(&mut self, token: u64, outcome: Outcome) {
         let behind = self.token.wrapping_sub(token);
-        // Tokens that are not ours, or too old.
+        // Tokens of other packets of the application, or so old that their numbers are used again.
         if !(1..=1 << 15).contains(&behind) {
             return;
         }
         let open = usize::try_from(behind).ok();
+        // `open` ends with the newest packet, so a packet's distance from the next token is its distance
+        // from the end.
         let open = open.and_then(|behind| self.open.len().checked_sub(behind));
         if let Some(open) = open.and_then(|position| self.open.get_mut(position)) {
             let bytes = core::mem::take(&mut open.bytes);
             self.open_bytes -= bytes;
+            // The host dropped it before it left: it must not count as sent in `pace`.
             if matches!(outcome, Outcome::Expired | Outcome::Cancelled) {
                 self.left = self.left.saturating_sub(bytes);
             }
@@ -333,7 +339,7 @@ impl<M: Serialize> Session<M> {
     }
 }
 
-/// The number of a packet for its endpoint.
+/// The number by which the endpoint knows the packet with this token.
 const fn sequence(token: u64) -> u16 {
     let [low, high, ..] = token.to_le_bytes();
     u16::from_le_bytes([low, high])

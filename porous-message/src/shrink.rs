@@ -2,14 +2,15 @@
 
 use alloc::collections::VecDeque;
 
-/// A queue with room for no more bytes than these is not worth shrinking.
+/// Bytes of a queue that is not worth shrinking.
 const SMALL: usize = 256;
 
-/// To be called when something was taken out: a queue that was long, and is short now, gives back the
-/// memory it does not need. So the memory of a queue follows its content.
+/// Gives memory back if less than a quarter of it is used. To be called when something was taken out: so
+/// the memory of a queue follows its content.
 pub(crate) fn shrink<T>(queue: &mut VecDeque<T>) {
     let (len, capacity) = (queue.len(), queue.capacity());
     if 4 * len < capacity && capacity.saturating_mul(size_of::<T>()) > SMALL {
+        // Room for twice the content stays, so that a queue that grows again does not allocate at once.
         queue.shrink_to(2 * len);
     }
 }

@@ -67,7 +67,7 @@ impl Side {
     }
 }
 
-/// What each side has heard after `ticks` ticks with new messages, and some without.
+/// Both sides after `ticks` ticks with new messages, and some ticks without.
 fn talk(line: LinkConfig, ticks: u64) -> [Side; 2] {
     let seed = Seed::from_env(Seed::new(11));
     let mut network = Network::new(seed, line);
@@ -122,7 +122,7 @@ fn a_message_goes_into_one_packet_at_any_round_trip_if_nothing_is_lost() {
         let line = LinkConfig::new().delay(Duration::from_millis(delay));
         for side in talk(line, 1000) {
             let stats = side.endpoint.stats();
-            // Until the first round trip is known, each message goes again after 100 ms.
+            // Until the first round trip is known, each message is sent again after 100 ms.
             let first = if delay > 40 { 2 * delay / 16 * 4 } else { 0 };
             assert!(stats.resent <= first, "{delay} ms: {stats:?}");
             assert!(stats.sent > 900, "{delay} ms: {stats:?}");

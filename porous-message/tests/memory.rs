@@ -1,4 +1,5 @@
-//! What a remote host can make an endpoint keep. In a program of its own: allocations are counted.
+//! The memory that a remote host can make an endpoint keep. In a program of its own, as allocations are
+//! counted.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use allocation_counter::{AllocationInfo, measure};
@@ -72,7 +73,7 @@ fn messages_that_nobody_receives_are_as_many_as_the_windows_have() {
 }
 
 #[test]
-fn a_sender_whose_packets_are_not_acknowledged_remembers_so_many_of_them() {
+fn a_sender_remembers_a_bounded_number_of_unacknowledged_packets() {
     let mut sender = endpoint();
     let mut buffer = [0; 1100];
     let mut write = |sequence: u16| {
@@ -90,8 +91,8 @@ fn a_sender_whose_packets_are_not_acknowledged_remembers_so_many_of_them() {
     assert!(more.abs() < 1000, "nodes of a tree: {more}");
 }
 
-/// The most bytes that a channel takes which is not used, or which was used to its limits and is at
-/// rest again.
+/// The most bytes that a channel takes if it is not used, or if it was used to its limits and is at rest
+/// again.
 const AT_REST: i64 = 2000;
 
 /// A message as large as those of many games.

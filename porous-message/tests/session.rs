@@ -1,4 +1,4 @@
-//! Sessions over two hosts: what the two must agree on, and whose receipts are whose.
+//! Sessions over two hosts: the options that the two must agree on, and receipts of other packets.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -28,7 +28,7 @@ fn config(channels: &[MessageChannel]) -> MessageConfig {
 }
 
 #[test]
-fn who_has_other_channels_is_refused() {
+fn a_peer_with_other_channels_is_refused() {
     let channel = MessageChannel::reliable().blocks(1000);
     let ours = config(&[channel]);
     let is_refused = |event| {
@@ -96,7 +96,7 @@ fn a_lost_packet_is_made_up_for_when_its_receipt_says_so() {
     pair.connect_to_listener();
     let config = config(&[MessageChannel::reliable()]);
     let mut session = Session::new(config.resend(porous_message::Resend::After(
-        // Longer than this test.
+        // Longer than this test lasts.
         Duration::from_secs(100),
     )));
     let mut other = Session::<u32>::new(self::config(&[MessageChannel::reliable()]));
@@ -166,7 +166,7 @@ fn packets_go_stale_when_their_messages_go_into_others() {
     }
 }
 
-/// A packet that begins within the room may exceed it, so that there are two.
+/// The last packet may exceed the room, so that there are two.
 #[test]
 fn a_session_writes_what_leaves_within_two_ticks_and_no_more() {
     let mut carrier = carrier(Duration::from_millis(50));
@@ -192,7 +192,7 @@ fn a_session_writes_what_leaves_within_two_ticks_and_no_more() {
     // All packets leave: the session writes twice as much each time.
     let faster = [written(0), written(0), written(0)];
     assert!(faster[0] < faster[1] && faster[1] < faster[2], "{faster:?}");
-    // The window lets 100,000 bytes go in 50 ms.
+    // The window lets 100,000 bytes leave in 50 ms.
     assert!((0..100).all(|_| written(0) <= 66));
 }
 

@@ -1,4 +1,4 @@
-//! The driver itself: an endpoint, and what the event loop said of its socket.
+//! The driver itself: an endpoint, and the readiness of its socket as the event loop reported it.
 
 use core::time::Duration;
 use std::io;
@@ -12,36 +12,36 @@ use crate::MioSocket;
 
 /// A UDP socket of a mio event loop and the host that lives on it. See the [crate] for the loop.
 ///
-/// It is a [`Source`]: register it for `READABLE | WRITABLE` before the first step.
+/// A host is a [`Source`]: register it for `READABLE | WRITABLE` before the first step.
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
-/// [`Conditioner`]. `S` is the socket; any other that is a [`Source`] may stand in for mio's.
+/// [`Conditioner`]. `S` is the socket: mio's, or another that is a [`Source`].
 ///
-/// When it is dropped, each peer is told once that it ends. To make sure that they know,
-/// [disconnect](Self::disconnect_all) all and turn the loop until they [are
-/// gone](Self::is_empty).
+/// When the host is dropped, each peer is told once that the connection ends. To be sure that all peers
+/// know, [disconnect](Self::disconnect_all) all and turn the loop until the host [is
+/// empty](Self::is_empty).
 #[derive(Debug)]
 pub struct MioHost<C = (), S: SystemSocket = MioSocket> {
     endpoint: Endpoint<S, C>,
-    /// Whether the socket was reported readable, and has not been read empty since.
+    /// True if the socket was reported readable, and was not read empty since.
     readable: bool,
-    /// Whether the socket was reported writable while a datagram waited for room in it.
+    /// True if the socket was reported writable while a datagram waited for room in it.
     has_room: bool,
 }
 
 impl MioHost {
-    /// Binds a new socket; port 0 lets the system choose one. A server binds to `[::]` and its
-    /// port, and so serves IPv6 and IPv4 alike, or to `0.0.0.0` where there is no IPv6. A client
-    /// binds to port 0 of one of these.
+    /// Binds a new socket; with port 0 the system chooses the port. A server binds to `[::]` and its
+    /// port, and so serves both IPv6 and IPv4, or to `0.0.0.0` where there is no IPv6. A client
+    /// binds to port 0 of one of these addresses.
     ///
     /// The socket gets larger buffers than the system's usual ones, as far as the system allows:
     /// see [`SocketBuffers`](crate::SocketBuffers).
     ///
     /// # Errors
     ///
-    /// The system's error, with the address, if it cannot bind the socket: mostly that another program
-    /// has the port, that no interface has the address, that there is no IPv6, or that the process
-    /// may not open another file. Also if there are no random numbers.
+    /// The system's error, with the address, if it cannot bind the socket. The usual causes: another
+    /// program has the port, no interface has the address, there is no IPv6, or the process may not open
+    /// another file. Also if the system has no random numbers.
     ///
     /// ```
     /// use porous_mio::{Config, MioHost};
@@ -54,9 +54,9 @@ impl MioHost {
         Self::from_socket(bind(address)?, config)
     }
 
-    /// Takes over a socket of mio or of `std`, for example one with options of its own. It becomes
-    /// non-blocking, is set up to carry many datagrams a call where the system can, and keeps the
-    /// buffers that it has. It must be bound, not connected, and not registered.
+    /// Takes over a socket of mio or of `std`, for example one with options of its own. The socket must be
+    /// bound, not connected, and not registered. It becomes non-blocking, is set up to carry many datagrams
+    /// a call where the system can, and keeps the buffers that it has.
     ///
     /// # Errors
     ///
@@ -98,8 +98,8 @@ impl<S: SystemSocket> MioHost<(), S> {
 }
 
 impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
-    /// Notes what the event loop says of this host's socket, until [`step`](Self::step) makes use
-    /// of it. To be called with every event that has the host's token; none comes twice.
+    /// Notes the readiness of this host's socket for the next [`step`](Self::step). Call it with every
+    /// event that has the token of this host: mio reports each change only once.
     ///
     /// ```
     /// use mio::{Events, Interest, Poll, Token};
@@ -117,24 +117,26 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn handle_event(&mut self, event: &Event) {
-        // What ICMP says is an error of the socket until somebody takes it.
+        // An ICMP error stays an error of the socket until a call receives it.
         self.readable |= event.is_readable() || event.is_error();
+        // Only while a datagram waits: Linux reports "writable" after each datagram that leaves, and a
+        // step for each would be needless.
         self.has_room |= event.is_writable() && self.endpoint.is_blocked();
     }
 
-    /// Takes in what has arrived, if the socket was reported readable; does what time demands;
-    /// sends what has to be sent. Never blocks. Due when [`timeout`](Self::timeout) is zero, too
-    /// early is harmless.
+    /// Takes in the datagrams that have arrived, if the socket was reported readable, does what is due by
+    /// time, and sends what is to be sent. Never blocks. Due when [`timeout`](Self::timeout) is zero; an
+    /// earlier call is harmless.
     ///
-    /// Both, taking in and sending, end after the [time](Self::set_time_limit) that a call has,
-    /// 8 ms if nothing is said, so that a flood holds up nothing else. While there may be more,
-    /// `timeout` is zero: no event will tell of it.
+    /// Taking in and sending each end after the [time limit](Self::set_time_limit) of a call, 8 ms unless
+    /// it was changed, so that a flood holds nothing else up. While more datagrams may wait, `timeout` is
+    /// zero, as mio does not report them again.
     ///
     /// # Errors
     ///
-    /// Only if the socket is of no more use; its kind is that of the system's error. Nothing
-    /// but the datagrams at hand is lost by it, and the host can still be asked what it has. What
-    /// the network does to datagrams is no error.
+    /// Only if the socket is of no more use: make a new host. The kind is that of the system's error. Only
+    /// the datagrams at hand are lost, and packets and events of this host can still be polled. What the
+    /// network does to datagrams is no error.
     ///
     /// ```
     /// use porous_mio::{Config, MioHost};
@@ -145,8 +147,10 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// ```
     pub fn step(&mut self) -> io::Result<()> {
         if self.readable {
+            // Stays true while more may have arrived, as mio does not report that again.
             self.readable = self.endpoint.receive_datagrams()?;
         }
+        // `transmit` uses the room, or finds it gone and is told again.
         self.has_room = false;
         self.endpoint.transmit()
     }
@@ -154,10 +158,10 @@ impl<C: Conditioner, S: SystemSocket> MioHost<C, S> {
     /// How long the event loop may sleep before this host has to [`step`](Self::step), if no event
     /// comes: for [`Poll::poll`](mio::Poll::poll). Zero if it is due now, `None` if nothing is.
     ///
-    /// It knows of all that makes a step due: datagrams that wait in the socket, room in it for one
-    /// that waits here, packets that were queued since the last step, and the deadlines of the
-    /// [endpoint](Endpoint::deadline). mio rounds up to the system's tick, 1 ms on most, so what is
-    /// due in less than that is neither missed nor asked for in a spin.
+    /// Everything that makes a step due counts: datagrams that wait in the socket, room in the socket for
+    /// a datagram that waits in the host, packets that were queued since the last step, and the deadlines
+    /// of the [endpoint](Endpoint::deadline). mio rounds the time up to the system's tick, 1 ms on most
+    /// systems, so that a loop does not spin until a deadline that is nearer than a tick.
     ///
     /// ```
     /// use core::time::Duration;
@@ -232,8 +236,7 @@ impl<C, S: SystemSocket> From<Endpoint<S, C>> for MioHost<C, S> {
     }
 }
 
-/// What of the socket is watched, and under which token. An event loop tells of all that is there
-/// when it begins to watch.
+/// Passed on to the socket. An event loop reports the readiness that a socket has when it is registered.
 impl<C: Conditioner, S: SystemSocket + Source> Source for MioHost<C, S> {
     fn register(
         &mut self,

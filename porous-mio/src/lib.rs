@@ -1,8 +1,8 @@
 //! POROUS as a mio event source: one [`MioHost`] is one UDP socket and all the peers behind it.
 //!
-//! mio tells which sockets of an event loop can be read or written, and sleeps until one can or a
-//! time has passed. A host says how long that may be, and takes note of what mio tells. There is no
-//! runtime, no thread and no callback, and any number of hosts and other sources share one loop.
+//! mio sleeps until a socket of its event loop can be read or written, or until a time has passed, and
+//! reports which sockets those are. A host says how long mio may sleep, and notes what mio reports. There
+//! is no runtime, no thread and no callback, and any number of hosts and other sources share one loop.
 //!
 //! ```
 //! use mio::{Events, Interest, Poll, Token};
@@ -68,43 +68,43 @@
 //! 2. [`handle_event`](MioHost::handle_event) with each event, at the host of its token;
 //! 3. [`step`](MioHost::step) at each host whose `timeout` is zero now, or at all of them: a host
 //!    whose socket was not reported readable does not ask the system;
-//! 4. of each that stepped, [`poll_event`](MioHost::poll_event) until it returns `None`, pulling
+//! 4. [`poll_event`](MioHost::poll_event) of each host that stepped, until it returns `None`, pulling
 //!    packets with [`receive`](MioHost::receive).
 //!
-//! What is [sent](MioHost::send) leaves with the next `step`; until then `timeout` is zero, so
-//! that no sleep comes in between.
+//! A packet that was [sent](MioHost::send) leaves with the next `step`; until then `timeout` is zero, so
+//! that the loop does not sleep in between.
 //!
-//! A program with very many hosts should not ask each of them for its `timeout` in each turn: keep
-//! them in an ordered set of times by a [`Clock`] of the program's own, and ask a host again only
-//! after it was handed an event, stepped, or told to do something. The example `thousand` does so.
+//! A program with very many hosts should not ask each of them for its `timeout` in each turn. Keep
+//! the hosts in a set ordered by time, by a [`Clock`] of the program's own, and ask a host again only
+//! after an event, a step or a command. The example `thousand` does so.
 //!
 //! # What to register for
 //!
-//! `READABLE | WRITABLE`. mio tells of a change once: the host remembers that its socket is
-//! readable until it has read it empty, also over many steps. Writability matters when the socket
-//! had no room for a datagram; the host then goes on as soon as there is some. `READABLE` alone
-//! works too: the host then tries again after 5 ms. It saves the events by which Linux tells that a
-//! datagram has left the socket, one for each that was sent, whether or not anybody waits for it.
+//! `READABLE | WRITABLE`. mio reports a change once: the host remembers that its socket is readable until
+//! it has read the socket empty, also over many steps. Writability matters when the socket had no room
+//! for a datagram: the host then goes on as soon as there is room. `READABLE` alone works too: the host
+//! then tries again after 5 ms. That saves an event for each datagram that is sent, by which Linux reports
+//! that it has left the socket.
 //!
-//! After `deregister` a host learns nothing of its socket any more; its deadlines go on.
+//! After `deregister` a host is told no more of its socket; its deadlines go on.
 //!
 //! # Addresses
 //!
-//! A host that is bound to `[::]` serves IPv6 and IPv4 alike. Addresses of which nothing can come are
-//! refused, and an attempt at one that cannot be reached ends at once:
-//! [`porous_udp`](porous_udp#where-nobody-is) says which those are.
+//! A host that is bound to `[::]` serves both IPv6 and IPv4. Addresses at which no host can be are
+//! refused, and an attempt to connect to one that cannot be reached ends at once: see
+//! [`porous_udp`](porous_udp#unreachable-addresses).
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no error
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no error
 //! of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. An `Err` of
-//! [`step`](MioHost::step) means that the socket itself is of no more use. Which is which stands in
-//! [`porous_udp`](porous_udp#when-the-network-fails), a row an error.
+//! [`step`](MioHost::step) means that the socket itself is of no more use. The table in
+//! [`porous_udp`](porous_udp#when-the-network-fails) lists the errors of each kind.
 //!
 //! # One dependency
 //!
-//! The names of the core are here as well: [`prelude`] has the usual ones, [`proto`] is the whole of
-//! it, with [`congestion`] and [`Bytes`].
+//! This crate also has the names of the core: [`prelude`] has the usual names, [`proto`] all of them, and
+//! [`congestion`] and [`Bytes`] are here, too.
 #![doc(test(attr(deny(warnings))))]
 
 mod host;

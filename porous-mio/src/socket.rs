@@ -1,4 +1,4 @@
-//! mio's UDP socket, as the endpoint wants a socket to be.
+//! mio's UDP socket, with the methods that an endpoint needs.
 
 use core::net::SocketAddr;
 use std::io;
@@ -9,8 +9,8 @@ use mio::{Interest, Registry, Token};
 use porous_udp::SystemSocket;
 use socket2::SockRef;
 
-/// A [`mio::net::UdpSocket`] that a host can live on. All that is sent and received goes through
-/// mio, which on Windows watches for "would block" to tell of readiness again.
+/// A [`mio::net::UdpSocket`] that a host can live on. Every call that sends or receives goes through
+/// mio, which on Windows reports readiness again only after it has seen "would block".
 ///
 /// ```
 /// use porous_mio::MioSocket;
@@ -28,7 +28,7 @@ impl From<UdpSocket> for MioSocket {
     }
 }
 
-/// It need not be non-blocking: a host makes it so.
+/// The socket need not be non-blocking: a host makes it so.
 impl From<std::net::UdpSocket> for MioSocket {
     fn from(socket: std::net::UdpSocket) -> Self {
         Self(UdpSocket::from_std(socket))
@@ -65,6 +65,7 @@ impl SystemSocket for MioSocket {
     }
 
     fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        // Tells mio if the call would block, so that it reports readiness again.
         self.0.try_io(call)
     }
 

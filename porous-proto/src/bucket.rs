@@ -1,26 +1,26 @@
-//! Rates: a token bucket in integers. It caps channels (`docs/deviations.md` T21), peers and the
-//! host, and spreads what a controller lets go.
+//! Rates: a token bucket in integers. It caps channels (`docs/deviations.md` T21), peers and the host, and
+//! spreads what a controller lets go (§3.1.4).
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// The time that a sender which was held back and let go late may make up for: hosts in a game loop
-/// look at the time only so often.
+/// Time whose bytes a sender may make up for that was held back and is looked at late: hosts in a game loop
+/// look at the time seldom.
 const LATE_MAX: Duration = Duration::from_millis(100);
 
-/// Micros of a second, by which bytes a second are divided.
+/// Microseconds in a second: credit is counted in millionths of a byte.
 const SECOND: i64 = 1_000_000;
 
-/// The bucket. It saves nothing unless it is told to: a sender that was silent may send one message at
-/// once, and what is sent is paid back before the next one.
+/// A token bucket. It saves nothing unless it is told to: a sender that was silent may send one message at
+/// once, whatever its length, and waits afterwards until that is paid back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
-    /// Bytes a second; `u32::MAX`: no cap.
+    /// In bytes a second; `u32::MAX`: no cap.
     rate: u32,
-    /// What may be sent, in millionths of a byte. Below zero: what has to be waited for.
+    /// What may be sent, in millionths of a byte. Below zero it is a debt, and the sender waits.
     credit: i64,
-    /// As of then.
+    /// When `credit` was last brought up to date.
     filled: Instant,
 }
 
@@ -33,7 +33,7 @@ impl Bucket {
         }
     }
 
-    /// One that has saved what comes in this time.
+    /// A bucket that has saved what comes in this time.
     pub(crate) fn full(rate: u32, saved: Duration) -> Self {
         Self {
             credit: i64::from(rate).saturating_mul(micros(saved)),
@@ -45,28 +45,30 @@ impl Bucket {
         self.rate < u32::MAX
     }
 
-    /// Another cap. What was sent is paid back by the new one.
+    /// Changes the cap. What was sent before is paid back at the new rate.
     pub(crate) fn set_rate(&mut self, rate: u32, now: Instant) {
         if rate == self.rate {
             return;
         }
         self.fill(now, Duration::ZERO);
-        // What a late look saved up was of the old one.
+        // What a late look has saved up was saved at the old rate.
         self.credit = self.credit.min(0);
         self.rate = rate;
     }
 
-    /// Time pays debts, and saves at most what is sent in `most`.
+    /// Lets time pay debts, and save at most what is sent in `most`.
     pub(crate) fn fill(&mut self, now: Instant, most: Duration) {
         let rate = i64::from(self.rate);
         let elapsed = now.saturating_duration_since(self.filled);
         let gain = rate.saturating_mul(micros(elapsed));
         let full = rate.saturating_mul(micros(most));
         let filled = self.credit.saturating_add(gain).min(full);
+        // What was saved under a larger limit is kept: a limit bounds only what this call adds.
         (self.credit, self.filled) = (self.credit.max(filled), now);
     }
 
-    /// Another rate from the last look on. Of what was not used, at most `most` bytes are saved.
+    /// Changes the rate, for the time since the last look as well. Of what was not used, at most `most` bytes
+    /// are saved.
     pub(crate) fn pace(&mut self, rate: u32, most: u64, now: Instant) {
         self.rate = rate;
         let elapsed = now.saturating_duration_since(self.filled);
@@ -77,12 +79,12 @@ impl Bucket {
         (self.credit, self.filled) = (self.credit.saturating_add(gain).min(full), now);
     }
 
-    /// The host looks at senders that were held back until now, or before.
+    /// The host looks at senders that were held back until now.
     pub(crate) fn release(&mut self, now: Instant) {
         self.fill(now, LATE_MAX);
     }
 
-    /// Until when the next one is held back. None if it may send.
+    /// Until when the next message is held back; `None` if it may leave.
     pub(crate) fn hold(&mut self, now: Instant) -> Option<Instant> {
         if !self.is_capped() {
             return None;
@@ -96,7 +98,7 @@ impl Bucket {
         Some(now + Duration::from_micros(wait))
     }
 
-    /// A message of this length is sent.
+    /// A message of this many bytes is sent.
     pub(crate) fn spend(&mut self, bytes: u64) {
         if self.is_capped() {
             let cost = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -127,23 +129,24 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// What may be saved up while nobody waits: a fiftieth of any second, so that all that a game sends
-/// in one step below the cap leaves in that step.
+/// Time whose bytes a cap saves while nothing is held back: a fiftieth of any second, so that all that a game
+/// sends in one step below the cap leaves in that step.
 const SAVED: Duration = Duration::from_millis(20);
 
-/// Data has one of this many parts of the cap, however much leaves that is not held back.
+/// One of this many parts of the cap is left for data, however much leaves that is not held back.
 const PARTS: u64 = 8;
 
-/// How long what is not held back is remembered as debt.
+/// Time whose bytes of the cap are the most that is remembered of what was not held back.
 const DEBT: Duration = Duration::from_millis(100);
 
-/// The cap.
+/// The cap of a peer or of the host. It holds back data alone, but counts all bytes (`docs/deviations.md`
+/// P11).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap {
     bucket: Bucket,
-    /// It held data back at the last look.
+    /// True if it held data back at the last look.
     is_holding: bool,
-    /// When data left last, and its bytes.
+    /// When data left last, and how many bytes.
     last: (Instant, u64),
 }
 
@@ -157,21 +160,24 @@ impl Cap {
         }
     }
 
-    /// Another cap. Of what the old one let go, no more is paid back than the new one would have.
+    /// Changes the cap. No more is paid back of what the old one let go than the new one would have let go:
+    /// otherwise a cap that becomes much smaller would stop data for long.
     pub(crate) fn set_rate(&mut self, rate: u32, now: Instant) {
         self.bucket.set_rate(rate, now);
         self.bucket.credit = self.bucket.credit.max(self.least(self.last.1));
     }
 
-    /// What is owed at most, if data of this length left last.
+    /// The least credit, in millionths of a byte, if data of `bytes` left last.
     fn least(&self, bytes: u64) -> i64 {
         let debt = i64::from(self.bucket.rate).saturating_mul(micros(DEBT));
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         bytes.saturating_mul(-SECOND).saturating_sub(debt)
     }
 
-    /// Until when data is held back. A sender that waits makes up for a step of the host.
+    /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
+        // A sender that was held back is let go up to a step too late, and makes up for that; one that was
+        // not held back saves no more than the fixed part.
         let late = if self.is_holding { step } else { SAVED };
         self.bucket.fill(now, late.max(SAVED));
         let until = self.bucket.hold(now).map(|until| until.min(self.due()));
@@ -180,12 +186,12 @@ impl Cap {
         until
     }
 
-    /// It held data back at the last look.
+    /// Whether it held data back at the last look.
     pub(crate) const fn is_holding(&self) -> bool {
         self.is_holding
     }
 
-    /// When data may leave whatever else has left.
+    /// When data may leave, whatever else has left: this leaves it a part of the cap.
     fn due(&self) -> Instant {
         let (sent, bytes) = self.last;
         let wait = u128::from(bytes) * u128::from(PARTS) * 1_000_000;
@@ -193,14 +199,16 @@ impl Cap {
         sent + Duration::from_micros(u64::try_from(wait).unwrap_or(u64::MAX))
     }
 
-    /// Data of this length leaves.
+    /// Data of this many bytes leaves.
     pub(crate) fn spend(&mut self, bytes: u64, now: Instant) {
         self.bucket.spend(bytes);
         self.last = (now, bytes);
     }
 
-    /// Something else leaves, which was not held back.
+    /// This many bytes leave that are not held back.
     pub(crate) fn count(&mut self, bytes: u64) {
+        // They count, but a flood of acknowledgements must not put off data for longer than the remembered
+        // part.
         let least = self.bucket.credit.min(self.least(0));
         self.bucket.spend(bytes);
         self.bucket.credit = self.bucket.credit.max(least);
@@ -227,8 +235,8 @@ mod tests {
         Instant::from_micros(micros)
     }
 
-    /// When a channel that always has something to send sends messages of this length, looked at
-    /// at these times.
+    /// When a channel that always has something to send sends messages of `len` bytes, if the host looks at
+    /// these times.
     fn sent(rate: u32, len: u64, looks: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let mut bucket = Bucket::new(rate);
         let mut sent = Vec::new();
@@ -251,6 +259,7 @@ mod tests {
         len * sent.iter().map(within).max().unwrap_or(0)
     }
 
+    /// P10.
     #[test]
     fn no_second_has_more_than_the_cap_a_step_and_one_message() {
         for (rate, len) in [(100_000, 1000), (1_000_000, 1160), (7_777, 101), (3, 1)] {
@@ -335,7 +344,7 @@ mod tests {
             Instant::ZERO + ms * MS
         }
 
-        /// The bytes of data that leave at each of these times, in datagrams of this length.
+        /// The bytes of data that leave at `now`, in datagrams of `len` bytes.
         fn sent(cap: &mut Cap, len: u64, step: Duration, now: Instant) -> u64 {
             let mut sent = 0;
             while cap.hold(step, now).is_none() {
@@ -381,8 +390,9 @@ mod tests {
             }
         }
 
+        /// P11.
         #[test]
-        fn what_is_not_held_back_leaves_an_eighth_for_data() {
+        fn bytes_that_are_not_held_back_leave_an_eighth_for_data() {
             for rate in [800, 80_000] {
                 let mut cap = Cap::new(rate);
                 let (mut now, mut count) = (at(1000), 0);

@@ -1,4 +1,4 @@
-//! What a host is configured with before it connects to anyone (§2.1).
+//! What a host is configured with before it connects to any other (§2.1).
 
 mod budgets;
 mod channel;
@@ -16,14 +16,14 @@ use crate::congestion::Congestion;
 use crate::error::ConfigError;
 use crate::frame::{ConnectionId, Offer, Suites};
 
-/// How urgent a channel is, for the side that sends on it (§3.1): everything of high priority
-/// leaves before anything of low priority.
+/// How urgent a channel is for the host that sends on it: everything of high priority leaves before
+/// anything of low priority (§3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Priority {
-    /// Bulk: waits for everything of high priority.
+    /// Bulk: it waits for everything of high priority.
     #[default]
     Low,
-    /// Urgent.
+    /// Urgent: it leaves first.
     High,
 }
 
@@ -33,16 +33,16 @@ pub enum Priority {
 pub enum Policy {
     /// The paper's, as printed.
     Paper,
-    /// Losses are told by acknowledgements alone, and repaired sooner: thresholds that learn from
-    /// reordering, probes that never touch the congestion window, and no penalty for what was not
-    /// lost after all (RFC 9002, RFC 8985). What may be in flight follows the delay of the queue
+    /// Acknowledgements alone tell what was lost, and losses are repaired sooner: the thresholds learn
+    /// from reordering, probes leave the congestion window alone, and what was not lost after all costs
+    /// nothing (RFC 9002, RFC 8985). The bytes in flight follow the delay of the queue on the path
     /// ([`Congestion::Lean`]), and data is paced.
     #[default]
     Modern,
 }
 
-/// The configuration of a host. It only ever holds valid values: a setter that could be given a
-/// bad one returns an error.
+/// The configuration of a host. It only ever holds valid values: a setter that can be given an invalid
+/// one returns an error.
 ///
 /// # Memory
 ///
@@ -51,12 +51,12 @@ pub enum Policy {
 /// [windows](Self::windows), N_P + N_Q · channels. The factor is 4 for packets without content,
 /// which count 64 bytes each in the budgets and cost more; for packets of 1 KiB and more it is less
 /// than 2. Unreliable packets leave the send budget when they are sent: those in flight cost 80
-/// bytes each, at most 128 in each of N_P frames. Reliable ones leave it when the remote host says
-/// that it has passed them, and keep their bytes until their frames are acknowledged or dropped:
-/// at most N_P datagrams. All peers together are held to the
-/// [budget of the host](Self::host_receive_budget) in what they make it keep. A packet that was sent with a time to live, a receipt or a key costs up to
-/// 256 bytes more while it waits or is on its way. What the budgets allow is given back when it is
-/// no longer used; what the windows take may stay until the peer ends.
+/// bytes each, at most 128 in each of N_P frames. Reliable packets leave it when the remote host says
+/// that it has passed them, and keep their bytes until their frames are acknowledged or dropped: at
+/// most N_P datagrams. Received packets of all peers together are held to the
+/// [budget of the host](Self::host_receive_budget). A packet that was sent with a time to live, a
+/// receipt or a key costs up to 256 bytes more while it waits or is on its way. Memory that the budgets
+/// allow is given back when it is no longer used; memory of the windows may stay until the peer ends.
 ///
 /// ```
 /// use porous_proto::{Config, Priority};
@@ -75,14 +75,14 @@ pub enum Policy {
 /// fixed limits beside it:
 ///
 /// - Peers that have ended are kept for 30 s, to answer for their connections: at most two for each
-///   of [`max_peers`](Self::max_peers), the oldest go first.
-/// - As many answers to those who are no peers may wait to be sent as may go out at once, a quarter
-///   of a second's by [`reply_limits`](Self::reply_limits), and no more than 1024; further ones are
+///   of [`max_peers`](Self::max_peers). The oldest go first.
+/// - Answers to senders that are no peers wait to be sent: at most as many as may leave at once, which
+///   is a quarter of a second's by [`reply_limits`](Self::reply_limits), and 1024. Further ones are
 ///   dropped and counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
-/// - While 4096 events wait for the application, nobody is let in: requests are refused with
+/// - While 4096 events wait for the application, no new peer is let in: requests are refused with
 ///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
 ///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the
-///   [send budget](Self::send_budget) until then.
+///   [send budget](Self::send_budget) until the event is taken.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) offered: Offered,
@@ -91,11 +91,11 @@ pub struct Config {
     pub(crate) budgets: Budgets,
     pub(crate) timeouts: Timeouts,
     pub(crate) policy: Policy,
-    /// None: that of the policy.
+    /// `None`: the controller of the policy.
     congestion: Option<Congestion>,
     pub(crate) connection_id_len: u8,
     listen_allowed: bool,
-    /// Of the first frame and of each channel's first packet; 0 but in tests.
+    /// The id of the first frame and of each channel's first packet; 0 but in tests.
     pub(crate) first_id: u64,
 }
 
@@ -106,8 +106,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What we recommend: one low-priority channel, 1024 peers, [`Policy::Modern`] with windows of
-    /// 4096 frames and packets.
+    /// The configuration that we recommend: one channel of low priority, 1024 peers, and
+    /// [`Policy::Modern`] with windows of 4096 frames and 4096 packets.
     ///
     /// ```
     /// let _config = porous_proto::Config::new();
@@ -122,13 +122,15 @@ impl Config {
             timeouts: Timeouts::DEFAULT,
             policy: Policy::Modern,
             congestion: None,
+            // With the check of a datagram, 2^64 datagrams to guess for a forger that sees nothing.
             connection_id_len: 4,
             listen_allowed: true,
             first_id: 0,
         }
     }
 
-    /// The paper: its policy, and N_P = N_Q = 65536 (§3.1.1, §3.2.1).
+    /// The configuration of the paper: its policy, and windows of 65,536 frames and 65,536 packets (N_P
+    /// and N_Q, §3.1.1, §3.2.1).
     ///
     /// ```
     /// let _config = porous_proto::Config::paper();
@@ -151,12 +153,13 @@ impl Config {
     #[must_use]
     pub const fn client() -> Self {
         let mut config = Self::new();
+        // Shorter datagrams; with their check a forger that sees nothing still has 2^48 to guess.
         config.connection_id_len = 2;
         config.listen_allowed = false;
         config
     }
 
-    /// For a microcontroller: what [`new`](Self::new) is, in a few dozen kilobytes.
+    /// For a microcontroller: as [`new`](Self::new), but in a few dozen kilobytes.
     ///
     /// | | here | [`new`](Self::new) |
     /// |---|---|---|
@@ -166,15 +169,15 @@ impl Config {
     /// | [`max_peers`](Self::max_peers) | 2 | 1024 |
     /// | [`reply_limits`](Self::reply_limits): an address, and all | 10, 100 | 20, 20,000 |
     ///
-    /// The other host needs no such thing: a connection has the smaller windows and the smaller
+    /// The remote host may have any configuration: a connection has the smaller windows and the smaller
     /// largest packet of both.
     ///
     /// Measured on a Cortex-M3 (`docs/embedded.md`, which also tells how to go on from here): a host
     /// takes 2.7 KiB, a peer 7.1 KiB as soon as it is connected, and about 30 KiB more while both
-    /// sides send packets of up to 4 KiB over a path that loses a tenth. Whatever it sends, and if it
-    /// acknowledges nothing, a peer takes at most 64 KiB where pointers have 8 bytes, and less where
-    /// they have 4. The program itself can take more: an unreliable packet that is on its way is in no
-    /// budget, and takes 80 bytes.
+    /// sides send packets of up to 4 KiB over a path that loses a tenth. Whatever the remote host sends,
+    /// and even if it acknowledges nothing, a peer takes at most 64 KiB where pointers have 8 bytes, and
+    /// less where they have 4. Only the program itself can make it take more: an unreliable packet that
+    /// is on its way is in no budget, and takes 80 bytes.
     ///
     /// ```
     /// use porous_proto::{Config, Priority};
@@ -200,10 +203,13 @@ impl Config {
         config
     }
 
-    /// The length of the connection ids that peers put into datagrams to this host, 0 to 20 bytes.
-    /// A longer id is harder to guess from off the path; with 0 the host tells its peers apart by
-    /// address alone and cannot listen; killed and started again at the same address, it is let in
-    /// when its old connection has timed out. Default 4.
+    /// The length of the connection ids that remote hosts put into datagrams to this host, 0 to 20
+    /// bytes. Default 4.
+    ///
+    /// A longer id is harder to guess for a sender that sees no datagrams of the connection. A host with
+    /// ids of 0 bytes tells its peers apart by address alone, and cannot listen. If its program is
+    /// killed and started again at the same address, it can connect to the same host only when the old
+    /// connection has timed out there.
     ///
     /// # Errors
     ///
@@ -221,8 +227,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Which rules this host follows where the paper can be improved. Default
-    /// [`Policy::Modern`].
+    /// The rules that this host follows where the paper can be improved. Remote hosts need not have the
+    /// same. Default [`Policy::Modern`].
     ///
     /// ```
     /// use porous_proto::{Config, Policy};
@@ -235,7 +241,7 @@ impl Config {
         self
     }
 
-    /// What decides how much may be in flight to a peer. Default: that of the policy,
+    /// The controller that decides how many bytes may be in flight to a peer. Default: that of the policy,
     /// [`Congestion::Lean`] under [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
     ///
     /// ```
@@ -249,7 +255,7 @@ impl Config {
         self
     }
 
-    /// Where the ids of frames and packets begin, for tests: both hosts must say the same, and
+    /// Where the ids of frames and packets begin, for tests. Both hosts must begin at the same id, and
     /// nothing tells them if they do not (`deviations.md` C21).
     #[doc(hidden)]
     #[must_use]
@@ -258,12 +264,13 @@ impl Config {
         self
     }
 
-    /// Whether hosts with this configuration may listen: they must tell their peers apart.
+    /// Whether hosts with this configuration may listen.
     pub(crate) const fn may_listen(&self) -> bool {
+        // Without ids a listener could not tell a newcomer from an old peer at the same address (C5).
         self.listen_allowed && self.connection_id_len > 0
     }
 
-    /// What decides how much may be in flight.
+    /// The controller, by the policy if none was set.
     pub(crate) fn controller(&self) -> Congestion {
         self.congestion.unwrap_or(match self.policy {
             Policy::Paper => Congestion::Paper,
@@ -271,7 +278,7 @@ impl Config {
         })
     }
 
-    /// What the handshake says of this configuration (§2.3).
+    /// What the handshake tells of this configuration (§2.3).
     pub(crate) fn offer(&self) -> Offer {
         let (ours, max_datagram, most) = (&self.offered, self.path.first(), self.path.largest());
         Offer {
@@ -286,6 +293,7 @@ impl Config {
             receive_rate: ours.receive_rate,
             integrity: ours.integrity,
             features: 0,
+            // Left out if it says nothing new, as `docs/wire.md` demands of type 11.
             path_mtu: (most > max_datagram).then_some(most),
             sealed: Suites::default(),
             timeout_ms: self.timeouts.timeout_ms(),
@@ -293,7 +301,7 @@ impl Config {
     }
 }
 
-/// A rate of 0 counts as 1.
+/// A rate in bytes a second, of which 0 counts as 1: with 0 nothing would ever leave.
 const fn positive(rate: u32) -> u32 {
     if rate > 0 { rate } else { 1 }
 }

@@ -1,5 +1,5 @@
-//! Misuse by the caller: one small enum per command. Nothing that comes from the network is an
-//! `Err`; that is [`Disposition`](crate::Disposition), a counter or a
+//! Misuse by the caller: one small enum for each command. Nothing that comes from the network is an
+//! `Err`; it ends up in a [`Disposition`](crate::Disposition), a counter or a
 //! [`DisconnectReason`](crate::DisconnectReason).
 
 use core::fmt;
@@ -20,29 +20,31 @@ macro_rules! describe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// There is a peer at this address already that is connecting or connected (`deviations.md`
-    /// C15).
+    /// A peer at this address is connecting or connected already: use it, or
+    /// [disconnect](crate::Host::disconnect) it first (`deviations.md` C15).
     AlreadyConnected,
-    /// No unused connection id was found: too many peers for the configured length.
+    /// No unused connection id was found: there are too many peers for the
+    /// [configured length](crate::Config::connection_id_len), or the application's
+    /// [`ConnectionIds`](crate::ConnectionIds) leave too few bytes random.
     OutOfConnectionIds,
-    /// There was no address to connect to.
+    /// No address was given.
     NoAddress,
-    /// More than 8 different addresses.
+    /// More than 8 different addresses were given.
     TooManyAddresses,
-    /// A greeting of more than 255 bytes, or of more than
+    /// The greeting has more than 255 bytes, or more than
     /// [`Config::request_size`](crate::Config::request_size) leaves room for.
     TooLong,
-    /// Nothing can come of this address, or of any of them: of the first it says why. Drivers that
-    /// know what their addresses are say so; a [`Host`](crate::Host) does not know.
+    /// Nothing can come of the address, or of any of several: why, of the first. Only drivers refuse so,
+    /// as they know what their addresses mean; a [`Host`](crate::Host) does not.
     BadAddress(BadAddress),
 }
 
 describe!(ConnectError {
     Self::AlreadyConnected => "this address has a peer: disconnect it first, or use it",
     Self::OutOfConnectionIds => "no free connection id: configure longer connection ids",
-    Self::NoAddress => "there is no address to connect to",
+    Self::NoAddress => "no address was given: give at least one to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
-    Self::TooLong => "the greeting is too long: at most 255 bytes, and what Config::request_size leaves",
+    Self::TooLong => "the greeting is too long: give at most 255 bytes that fit Config::request_size",
     Self::BadAddress(why) => why.text(),
 });
 
@@ -60,17 +62,17 @@ describe!(ConnectError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BadAddress {
-    /// The socket does not speak this family of addresses: it is one of IPv4 and the address of
-    /// IPv6, or the other way round.
+    /// The socket does not speak this family of addresses: the socket is bound to IPv4 and the address
+    /// is one of IPv6, or the other way round.
     Family,
-    /// Port 0.
+    /// The port is 0, which stands for a port that the system chooses.
     PortZero,
-    /// `[::]` or `0.0.0.0`, which stand for all addresses of a machine: where a listener is bound,
-    /// and what its own `local_addr` says.
+    /// The address is `[::]` or `0.0.0.0`, which stand for all addresses of a machine. A listener is
+    /// bound to them, and its own `local_addr` gives them.
     Unspecified,
-    /// A broadcast or multicast address, which belongs to no single host.
+    /// The address is a broadcast or multicast address, which belongs to no single host.
     Broadcast,
-    /// The host's own address.
+    /// The address is the host's own.
     Itself,
 }
 
@@ -86,7 +88,7 @@ impl BadAddress {
             }
             Self::Unspecified => {
                 "[::] and 0.0.0.0 are where a listener is bound, not where it is: on the same \
-                 machine connect to the loopback address, [::1] or 127.0.0.1, from elsewhere to \
+                 machine connect to the loopback address, [::1] or 127.0.0.1, from another one to \
                  an address of its machine"
             }
             Self::Broadcast => {
@@ -113,25 +115,26 @@ impl fmt::Display for BadAddress {
 pub enum SendError {
     /// There is no such peer, or it has ended.
     UnknownPeer,
-    /// The peer is not connected yet: wait for `Event::Connected`.
+    /// The peer is not connected yet: wait for [`Event::Connected`](crate::Event::Connected).
     NotConnected,
-    /// The peer is being disconnected.
+    /// The peer is being disconnected: send before [`disconnect`](crate::Host::disconnect).
     Disconnecting,
-    /// The connection has fewer channels.
+    /// The connection has fewer channels: see [`Peer::channels`](crate::Peer::channels).
     UnknownChannel,
-    /// The packet is larger than the agreed maximum (`deviations.md` Q4).
+    /// The packet is larger than both hosts agreed on: see
+    /// [`Peer::max_packet`](crate::Peer::max_packet) (`deviations.md` Q4).
     TooLarge,
-    /// The send buffer of this peer has no [room](crate::Config::send_budget) for such packets on
-    /// this channel: wait for `Event::Writable`.
+    /// The [send budget](crate::Config::send_budget) of this peer has no room for a packet of this
+    /// length and mode on this channel: wait for [`Event::Writable`](crate::Event::Writable).
     Full,
 }
 
 describe!(SendError {
-    Self::UnknownPeer => "no such peer: it was never there or has ended",
+    Self::UnknownPeer => "no such peer, or it has ended: a new connection has a new PeerId",
     Self::NotConnected => "the peer is not connected yet: wait for Event::Connected",
-    Self::Disconnecting => "the peer is being disconnected: nothing more can be sent to it",
-    Self::UnknownChannel => "the connection has fewer channels: see Peer::channels",
-    Self::TooLarge => "the packet is larger than both hosts agreed on: see Peer::max_packet",
+    Self::Disconnecting => "the peer is being disconnected: send before Host::disconnect",
+    Self::UnknownChannel => "the connection has fewer channels: use one below Peer::channels",
+    Self::TooLarge => "the packet is too large: send at most Peer::max_packet, or raise that of both hosts",
     Self::Full => "the peer's send buffer is full: wait for Event::Writable",
 });
 
@@ -139,66 +142,68 @@ describe!(SendError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownPeer;
 
-describe!(UnknownPeer { Self => "no such peer: it was never there or has ended" });
+describe!(UnknownPeer { Self => "no such peer, or it has ended: a new connection has a new PeerId" });
 
 /// Why [`Host::accept`](crate::Host::accept) or [`Host::refuse`](crate::Host::refuse) did nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// There is no such peer, or it has ended: whoever asked gave up, or waited for too long.
+    /// There is no such peer, or it has ended: the remote host gave up, or the answer came later than
+    /// [`Config::connect_timeout`](crate::Config::connect_timeout).
     UnknownPeer,
-    /// The peer does not wait for an answer: it was answered before, or never asked.
+    /// The peer does not wait for an answer: it got one before, or no
+    /// [`Event::Request`](crate::Event::Request) asked for one.
     NotAsked,
-    /// More data than fits into a refusal.
+    /// The refusal has more than 64 bytes of data.
     TooLong,
 }
 
 describe!(AnswerError {
-    Self::UnknownPeer => "no such peer: whoever asked has given up or waited for too long",
-    Self::NotAsked => "the peer does not wait for an answer: only an Event::Request asks for one",
-    Self::TooLong => "a refusal carries at most 64 bytes: say less",
+    Self::UnknownPeer => "the peer has ended: answer within Config::connect_timeout of its Event::Request",
+    Self::NotAsked => "the peer does not wait for an answer: answer each Event::Request once",
+    Self::TooLong => "a refusal carries at most 64 bytes: give fewer",
 });
 
 /// A value that [`Config`](crate::Config) cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A host has 1 to 255 channels.
+    /// The number of channels is not 1 to 255.
     Channels,
-    /// The configuration has fewer channels.
+    /// The configuration has fewer channels: [`Config::channels`](crate::Config::channels) goes first.
     UnknownChannel,
-    /// Datagrams are 512 to 65,507 bytes.
+    /// The size of datagrams is not 512 to 65,507 bytes.
     MaxDatagram,
-    /// Connection requests are 512 to 1200 bytes.
+    /// The size of connection requests is not 512 to 1200 bytes.
     RequestSize,
-    /// Windows are powers of two from 16 to 65,536.
+    /// A window is no power of two from 16 to 65,536.
     Window,
-    /// The receive budget must hold the largest packet and its overhead of 64 bytes.
+    /// The receive budget does not hold the largest packet and its overhead of 64 bytes.
     ReceiveBudget,
-    /// Connection ids are 0 to 20 bytes.
+    /// The length of connection ids is not 0 to 20 bytes.
     ConnectionIdLen,
-    /// Reply limits are 1 to 1,000,000 a second.
+    /// A reply limit is not 1 to 1,000,000 a second.
     ReplyLimit,
-    /// The value with this name must not be zero: that of a setter of
-    /// [`Config`](crate::Config), and, if that has several, which one.
+    /// A value is zero. The name is that of the setter of [`Config`](crate::Config), and, if the setter
+    /// has several values, which one.
     Zero(&'static str),
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Channels => "a host has 1 to 255 channels",
+            Self::Channels => "a host has 1 to 255 channels: give as many priorities",
             Self::UnknownChannel => {
                 "the configuration has fewer channels: give Config::channels first"
             }
-            Self::MaxDatagram => "datagrams are 512 to 65507 bytes",
-            Self::RequestSize => "connection requests are 512 to 1200 bytes",
-            Self::Window => "windows are powers of two from 16 to 65536",
+            Self::MaxDatagram => "datagrams must have 512 to 65507 bytes",
+            Self::RequestSize => "connection requests must have 512 to 1200 bytes",
+            Self::Window => "windows must be powers of two from 16 to 65536",
             Self::ReceiveBudget => {
-                "the receive budget must hold the largest packet and 64 bytes more"
+                "the receive budget must be at least 64 bytes more than the largest packet"
             }
-            Self::ConnectionIdLen => "connection ids are 0 to 20 bytes",
-            Self::ReplyLimit => "reply limits are 1 to 1000000 a second",
+            Self::ConnectionIdLen => "connection ids must have 0 to 20 bytes",
+            Self::ReplyLimit => "reply limits must be 1 to 1000000 a second",
             Self::Zero(value) => return write!(f, "{value} must not be zero"),
         })
     }
@@ -210,22 +215,23 @@ impl core::error::Error for ConfigError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// The configuration is a client's, or its connection ids are empty.
+    /// The configuration is a [client's](crate::Config::client), or its
+    /// [connection ids](crate::Config::connection_id_len) are empty.
     NotAllowed,
 }
 
 describe!(ListenError {
-    Self::NotAllowed => "this host cannot listen: it was made with Config::client() or without connection ids",
+    Self::NotAllowed => "this host cannot listen: configure it by Config::new, with connection ids",
 });
 
 /// Why [`Host::set_connection_ids`](crate::Host::set_connection_ids) refused. Nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionIdsError {
-    /// The host's connection ids are empty: there is nothing to make.
+    /// The host's [connection ids](crate::Config::connection_id_len) are empty: there is nothing to make.
     NoBytes,
 }
 
 describe!(ConnectionIdsError {
-    Self::NoBytes => "connection ids have no bytes here: configure their length",
+    Self::NoBytes => "connection ids have no bytes here: give Config::connection_id_len at least 1",
 });

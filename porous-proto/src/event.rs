@@ -5,97 +5,98 @@ use bytes::Bytes;
 use crate::frame::{Malformed, Mode, Refusal};
 use crate::ids::{ChannelId, PeerId};
 
-/// Something happened that the application wants to know. Events carry no packets: they say that
-/// something is there to be pulled, and pulling is the back-pressure.
+/// What happened at a peer. Events carry no packets: they say that something is there to be pulled, so
+/// that an application that pulls slowly slows the remote host down.
 ///
 /// A peer has at most one `Request`, then at most one `Connected`, and exactly one `Disconnected`,
 /// which is its last event (`deviations.md` C11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<A> {
-    /// Somebody wants to connect to this host, which [asks](Listen::Ask): to be answered by
+    /// A remote host wants to connect to this one, which [asks](Listen::Ask) its application: answer by
     /// [`accept`](crate::Host::accept) or [`refuse`](crate::Host::refuse) within the configured
     /// [`connect_timeout`](crate::Config::connect_timeout).
     Request {
         /// The peer to be.
         peer: PeerId,
-        /// Where it is; this is proved.
+        /// The address of the remote host, which has proved to be there.
         address: A,
     },
-    /// The connection is established: packets can be sent (§2.3).
+    /// The connection is established, and packets can be sent (§2.3).
     Connected {
         /// The peer.
         peer: PeerId,
-        /// Where it is.
+        /// The address of the remote host.
         address: A,
     },
-    /// Packets can be [received](crate::Host::receive). Comes once until the peer was read empty, and
-    /// not again while it waits to be [polled](crate::Host::poll_event).
+    /// Packets can be [received](crate::Host::receive). The event comes once until the peer was read
+    /// empty, and not again while it waits to be [polled](crate::Host::poll_event).
     Readable {
         /// The peer.
         peer: PeerId,
     },
-    /// A [`send`](crate::Host::send) failed with `Full`, and there is room again for such a packet:
-    /// on this channel, unreliable as it was or not, and no longer. Half of what such packets
-    /// [may take](crate::Config::send_budget) is free. Others that failed may fail again, and are then
-    /// told of later. Comes not again while it waits to be polled.
+    /// A [`send`](crate::Host::send) failed with [`Full`](crate::SendError::Full), and there is room again
+    /// for a packet like that one: on its channel, unreliable or not as it was, and no longer. Half of
+    /// what such packets [may take](crate::Config::send_budget) is free. Other packets that were refused
+    /// may be refused again: another event follows for them. The event does not come again while it waits
+    /// to be polled.
     Writable {
         /// The peer.
         peer: PeerId,
     },
     /// What became of a packet that was sent with a [receipt](crate::SendOptions::receipt). Each such
-    /// packet has at least one, at the latest right before `Disconnected`. Another one follows where
-    /// that proves wrong: the last one is right, see [`Outcome`].
+    /// packet has at least one of these events, at the latest right before `Disconnected`. Where the
+    /// first one proves wrong a second one follows, and is right: see [`Outcome`].
     Receipt {
-        /// The peer that it was sent to.
+        /// The peer that the packet was sent to.
         peer: PeerId,
-        /// What it was sent with.
+        /// The token of the packet's receipt.
         token: u64,
-        /// What became of it.
+        /// What became of the packet.
         outcome: Outcome,
     },
-    /// The peer's host has another address: its network, or the router in front of it, has changed.
-    /// Only with [`Config::roaming`](crate::Config::roaming). Everything goes on as before; comes
-    /// not again while it waits to be polled.
+    /// The remote host of the peer has another address: its network, or its router, has changed. Only with
+    /// [`Config::roaming`](crate::Config::roaming). Everything goes on as before. The event does not come
+    /// again while it waits to be polled.
     PeerMoved {
         /// The peer.
         peer: PeerId,
-        /// Where it was.
+        /// The address before.
         from: A,
-        /// Where it is; this is proved.
+        /// The address now, at which the remote host has proved to be.
         to: A,
     },
     /// The path to the peer carries only shorter datagrams than were used so far: a route has changed,
     /// or a tunnel is on the way. What was too long is sent again in fragments, and everything goes on;
     /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) is less now. Longer datagrams are
-    /// tried again a minute later. It comes when three probes of the longer size got lost, one after
-    /// the other, and shorter datagrams did not; of a path that carries less than 512 bytes
-    /// [`DisconnectReason::PathTooNarrow`] tells. Comes not again while it waits to be polled.
+    /// tried again a minute later. The event comes when three probes of the longer size got lost in a
+    /// row, and shorter datagrams did not. If the path carries less than 512 bytes, the connection ends
+    /// as [`DisconnectReason::PathTooNarrow`]. The event does not come again while it waits to be polled.
     PathNarrowed {
         /// The peer.
         peer: PeerId,
-        /// The most bytes that datagrams to it have now: 512, or what connections begin with
-        /// ([`Config::max_datagram`](crate::Config::max_datagram)).
+        /// The length of the longest datagram to the peer now, in bytes: 512, or what connections begin
+        /// with ([`Config::max_datagram`](crate::Config::max_datagram)).
         bytes: u16,
     },
-    /// The machine that has this address says that nobody is bound to its port (ICMP "port
-    /// unreachable"), while we connect to it: the server does not run yet, or runs at another port.
-    /// For information: it may be forged, or be wrong a moment later, and so the attempt goes on. It
-    /// comes once of an address and attempt, and only where the system tells the driver: see
+    /// The machine at this address says that nothing is bound to the port (ICMP "port unreachable"), while
+    /// this host connects to it: the server does not run yet, or runs at another port. The attempt goes
+    /// on, as the message can be forged, or be wrong a moment later. The event comes once for each
+    /// address of an attempt, and only where the system tells the driver: see
     /// [`Host::handle_port_closed`](crate::Host::handle_port_closed).
     PortClosed {
         /// The peer to be.
         peer: PeerId,
-        /// Where nobody is.
+        /// The address whose port is closed.
         address: A,
     },
     /// The peer has ended, or never came to be. Packets that had arrived can still be received.
     Disconnected {
         /// The peer.
         peer: PeerId,
-        /// Why.
+        /// Why the peer has ended.
         reason: DisconnectReason,
-        /// Reliable and passive packets that were accepted by `send` and not acknowledged.
+        /// The number of reliable and passive packets that `send` accepted and that were not acknowledged.
         undelivered: u32,
     },
 }
@@ -114,73 +115,75 @@ pub enum Event<A> {
 /// | did not get all of it before its time to live was over | `Expired` | `Expired` | `Expired` if some of it had not been sent by then, else `Lost` |
 /// | did not get all of it before it was cancelled, or a newer one with its key had left | `Cancelled` | `Cancelled` | `Cancelled` if some of it had not been sent by then, else `Lost` |
 ///
-/// What "gave it to its application" needs is that the application [receives](crate::Host::receive) it.
-/// On an [unordered](crate::Channel::unordered) channel nothing comes too late for its order, as long
-/// as the receiver waits for it at all (`docs/wire.md`, "Order").
+/// A packet is given to its application when that [receives](crate::Host::receive) it. On an
+/// [unordered](crate::Channel::unordered) channel no packet comes too late for its order, as long as the
+/// receiver waits for it at all (`docs/wire.md`, "Order").
 ///
-/// The first word comes early: `Delivered` when the last of it is acknowledged, the others as soon as
-/// the sender gives it up. The receiver's word follows, within half a second and a round trip of when
-/// it has passed the packet. If that is another one, it is a second event. What had to make room is
-/// passed when a later packet of its channel is received. At the end of the connection packets without
-/// a word are `Lost`, and words that were told and not confirmed stay as they are.
+/// The first word comes early: `Delivered` when the last part of the packet is acknowledged, any other
+/// word as soon as the sender gives the packet up. The receiver's word follows, within half a second and
+/// a round trip of when it has passed the packet. If the two differ, there is a second event. The
+/// receiver passes a packet that had to make room when a later one of its channel is received. At the
+/// end of the connection packets without a word are `Lost`, and words that were not confirmed stay as
+/// they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The remote application gets it, or has got it: all of it has arrived in time.
+    /// The remote application gets the packet, or has got it: all of it has arrived in time.
     Delivered,
-    /// All of it has arrived, and the remote application never gets it: a later packet of its channel
-    /// was received first (see [`Mode`]), or it had to make room for others in the receive
+    /// All of the packet has arrived, and the remote application never gets it: a later packet of its
+    /// channel was received first (see [`Mode`]), or it had to make room for others in the receive
     /// budget. A packet on a channel of its own, or on one that is
     /// [unordered](crate::Channel::unordered) for the receiver, is not overtaken.
     Skipped,
-    /// It is not sent again and will not arrive, as far as we know; or the connection has ended.
+    /// The packet is not sent again, and will not arrive as far as this host knows; or the connection has
+    /// ended.
     Lost,
-    /// Its [time to live](crate::SendOptions::ttl), or
-    /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before it arrived.
+    /// The packet's [time to live](crate::SendOptions::ttl), or
+    /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before the packet arrived.
     Expired,
-    /// It was [cancelled](crate::Host::cancel), or [replaced](crate::SendOptions::key).
+    /// The packet was [cancelled](crate::Host::cancel), or [replaced](crate::SendOptions::key).
     Cancelled,
 }
 
-/// Every way in which a peer can end.
+/// Why a peer has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DisconnectReason {
     /// The remote application disconnected, with this reason.
     ByPeer(u32),
-    /// We disconnected, with this reason, and the remote host knows.
+    /// This host disconnected, with this reason, and the remote host knows.
     ByUs(u32),
-    /// We disconnected, and nobody acknowledged that within
-    /// [`Config::disconnect_timeout`](crate::Config::disconnect_timeout): whether the remote host
-    /// knows is not known. Most likely it was gone already.
+    /// This host disconnected, and no acknowledgement came within
+    /// [`Config::disconnect_timeout`](crate::Config::disconnect_timeout): the remote host may not know.
+    /// Most likely it was gone already.
     GoodbyeUnanswered,
-    /// Nothing at all came from where we connected to, within
-    /// [`Config::connect_timeout`](crate::Config::connect_timeout): nobody is there or listens
-    /// ([`Listen::Closed`] is silence), or what is in between lets nothing through. The same is said of
-    /// a peer that was let in and never said anything of its new connection.
+    /// This host connected, and nothing at all came within
+    /// [`Config::connect_timeout`](crate::Config::connect_timeout): no host is at the address or listens
+    /// ([`Listen::Closed`] is silence), or something on the way lets nothing through. Also the reason of
+    /// a peer that was let in and then sent nothing on its new connection.
     NeverAnswered,
-    /// The remote host that we connected to was heard, but neither let us in nor refused us within
+    /// This host connected, and the remote host was heard but neither accepted nor refused within
     /// [`Config::connect_timeout`](crate::Config::connect_timeout): its application was asked
-    /// ([`Listen::Ask`]) and says nothing, or too much gets lost. The same is said of an
+    /// ([`Listen::Ask`]) and says nothing, or too much gets lost. Also the reason of an
     /// [`Event::Request`] that our own application left without an answer.
     Unfinished,
-    /// We were connected, and nothing valid came for the
+    /// The peer was connected, and nothing valid came for the
     /// [`Config::timeout`](crate::Config::timeout): the remote host or the path to it is gone.
     Silent,
-    /// We were connected, the remote host said that it does not have this connection (any more), and
-    /// nothing valid came after that: its program was started again, or it gave us up earlier than
-    /// we it. Connecting again makes sense at once.
+    /// The peer was connected, the remote host said that it does not have this connection (any more), and
+    /// nothing valid came after that: its program was started again, or it gave this host up earlier
+    /// than this host did. It makes sense to connect again at once.
     LostByPeer,
-    /// We were connected, and the path carries no datagrams of 512 bytes any more, although shorter
-    /// ones arrive (`docs/deviations.md` D16): three probes of that size got lost, after four datagrams
-    /// with more than 256 bytes.
+    /// The peer was connected, and the path no longer carries datagrams of 512 bytes, although shorter
+    /// ones arrive: three probes of that size got lost, after four datagrams with more than 256 bytes
+    /// (`docs/deviations.md` D16).
     PathTooNarrow,
-    /// The remote host refused the connection; or we refused it, with `Refusal::Application`.
+    /// The remote host refused the connection; or this host did, with [`Refusal::Application`].
     Refused(Refusal),
     /// The remote host came back from the same address with a new connection.
     Restarted,
-    /// The system cannot send to any of the addresses that were tried: there is no way to them, or
-    /// it does not allow it.
+    /// The system cannot send to any of the addresses that were tried: it has no route there, or does
+    /// not allow it.
     Unreachable,
     /// A bug in porous was caught and contained: please report it.
     InternalError,
@@ -189,16 +192,18 @@ pub enum DisconnectReason {
 /// How to [disconnect](crate::Host::disconnect) (§2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnect {
-    /// Deliver first what was sent: at most for `deadline`, then disconnect anyway.
+    /// When everything that was sent has been delivered, or `deadline` has passed.
     Flush {
-        /// Travels with the disconnection request.
+        /// A number of the application's, which the remote application gets as
+        /// [`ByPeer`](DisconnectReason::ByPeer).
         reason: u32,
-        /// How long delivery may take.
+        /// The longest time that delivery may take.
         deadline: core::time::Duration,
     },
-    /// At once: what is queued or unacknowledged is lost.
+    /// At once: packets that are queued or not acknowledged are lost.
     Now {
-        /// Travels with the disconnection request.
+        /// A number of the application's, which the remote application gets as
+        /// [`ByPeer`](DisconnectReason::ByPeer).
         reason: u32,
     },
 }
@@ -206,30 +211,30 @@ pub enum Disconnect {
 /// A packet that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The channel that it was sent on.
+    /// The channel that the packet was sent on.
     pub channel: ChannelId,
-    /// The mode that it was sent with.
+    /// The mode that the packet was sent with.
     pub mode: Mode,
-    /// Its bytes.
+    /// The bytes of the packet.
     pub payload: Bytes,
 }
 
-/// Whether a host answers strangers (§2.1).
+/// Whether a host answers requests of strangers (§2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Listen {
-    /// No request is answered, unless it comes from where we [connect](crate::Host::connect) to.
-    /// A sender that goes on with a connection that is not here still gets a reset.
+    /// No request is answered, unless it comes from an address that this host
+    /// [connects](crate::Host::connect) to. Datagrams of a connection that is not here still get a reset.
     #[default]
     Closed,
-    /// Everyone may connect, up to the configured number of peers.
+    /// Every host may connect, up to [`Config::max_peers`](crate::Config::max_peers).
     Open,
-    /// As `Open`, but the application decides about each: see [`Event::Request`]. A peer that waits for
-    /// an answer counts as a peer.
+    /// As `Open`, but the application decides about each peer: see [`Event::Request`]. A peer that waits
+    /// for an answer counts as a peer.
     Ask,
-    /// Everyone is refused as [`Full`](Refusal::Full) at once, whatever room there is: a server that
-    /// is about to go says so, and clients need not wait for a timeout. Peers stay, and so does who
-    /// has asked before and waits for an answer. Such refusals cost no state, and count against
+    /// Every request is refused as [`Full`](Refusal::Full) at once, whatever room there is: a server that
+    /// is about to stop says so, and clients need not wait for a timeout. Peers stay, also those that
+    /// asked before and wait for an answer. Such refusals cost no state, and count against
     /// [`reply_limits`](crate::Config::reply_limits).
     Full,
 }
@@ -248,33 +253,33 @@ pub enum Ecn {
     Ce,
 }
 
-/// A datagram to be sent, in the buffer that the caller lent.
+/// A datagram to be sent, in the caller's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit<'b, A> {
-    /// Where to.
+    /// The address to send it to.
     pub to: A,
-    /// The ECN bits that it should carry: `NotEct`, or `Ect0` with [`Config::ecn`](crate::Config::ecn).
+    /// The ECN bits for its IP header: `NotEct`, or `Ect0` with [`Config::ecn`](crate::Config::ecn).
     pub ecn: Ecn,
-    /// It must arrive whole or not at all (DF in the IP header, RFC 8899 §3): it is larger than
-    /// what every path carries, see
-    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
+    /// True if the datagram must arrive whole or not at all, as it is larger than what every path
+    /// carries: see [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery). DF in the IP
+    /// header (RFC 8899 §3).
     pub dont_fragment: bool,
-    /// It answers a sender that is no peer, and may have been asked for in the name of an address that
-    /// nobody has. If the system keeps datagrams that it cannot deliver, those must not take the room
-    /// of datagrams to peers: better lose it (`docs/own-socket.md`).
+    /// True if the datagram answers a sender that is no peer, which may have forged an address that no
+    /// host has. If the system keeps datagrams that it cannot deliver, such answers must not take the
+    /// room of datagrams to peers: a driver had better lose them (`docs/own-socket.md`).
     pub to_stranger: bool,
     /// The UDP payload.
     pub datagram: &'b [u8],
 }
 
-/// What became of a datagram. Not a `Result`: a stranger's bytes are no error.
+/// What became of a datagram that came. No `Result`: what a stranger sends is no error of the caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
-    /// It belonged to this peer and was taken.
+    /// The datagram was for this peer, and was taken.
     Handled(PeerId),
-    /// It created this peer.
+    /// The datagram has made this peer.
     Accepted(PeerId),
-    /// It changed nothing, or only produced a stateless reply.
+    /// The datagram changed nothing, or only brought about an answer that keeps no state.
     Ignored(Ignored),
 }
 
@@ -283,42 +288,45 @@ pub enum Disposition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// It is no valid datagram of the protocol.
+    /// No valid datagram of the protocol.
     Malformed(Malformed),
     /// A short datagram with a connection id that no peer here has, answered by a reset; or a
     /// reset of a connection that is not here.
     UnknownConnection,
     /// A known connection id from another address, without [`Config::roaming`](crate::Config::roaming).
     WrongAddress,
-    /// A handshake or disconnection whose nonces belong to nobody here.
+    /// A form of a handshake or a disconnection whose nonces belong to no peer here.
     UnknownNonce,
     /// A request to a host that does not listen.
     NotListening,
-    /// A request without the padding that proves it cannot be used to amplify.
+    /// A request that is shorter than [`request_size`](crate::Config::request_size): an answer could be
+    /// used to amplify.
     Unpadded,
-    /// A proper request that was answered without keeping state (a cookie, a refusal).
+    /// A proper request that was answered without keeping state, by a cookie or a refusal.
     Stateless,
-    /// What would have been answered, had there not been too many answers: see
+    /// A datagram that was not answered because there were too many answers: see
     /// [`reply_limits`](crate::Config::reply_limits).
     TooManyReplies,
-    /// A frame whose id came before. It is acknowledged again; what is new in it is taken all the
-    /// same, and in a true duplicate nothing is.
+    /// A frame whose id came before. It is acknowledged again, and messages in it that are new are taken;
+    /// in a true duplicate there are none.
     Duplicate,
     /// A frame too old to be told from a duplicate.
     TooOld,
-    /// Acknowledges what was never sent.
+    /// A frame that acknowledges what was never sent, or cannot have arrived.
     BadAck,
-    /// Names a channel, packet or window that the connection cannot have.
+    /// A frame that names a channel, packet or window that the connection cannot have.
     BadMessage,
-    /// It would exceed the receive budget.
+    /// A frame whose packets would exceed a [receive budget](crate::Config::receive_budget), the peer's
+    /// or [that of the host](crate::Config::host_receive_budget).
     OverBudget,
-    /// The peer is in a state that has no use for it.
+    /// A datagram that the peer has no use for in its state.
     WrongState,
-    /// A frame so far ahead of all others that it is taken only if another one comes from there.
+    /// A frame so far ahead of all others that it is taken only if a second one comes from near it.
     TooFarAhead,
-    /// The peer has made us work more than its bytes are worth for too long: by empty packets, or by
-    /// packets far ahead on many channels. Beyond a message for each 8 bytes, 50,000 a second are
-    /// taken, and as many once. What is refused counts as lost for its sender, which slows down.
+    /// A frame of a peer that has made this host work more than its bytes pay for, for too long: by empty
+    /// packets, or by packets far ahead on many channels. Bytes pay for a message each 8; beyond that,
+    /// 50,000 messages a second are taken, and as many once. To its sender the frame counts as lost, so
+    /// that it slows down.
     TooMuchWork,
 }
 
@@ -327,13 +335,14 @@ impl Ignored {
     pub(crate) const COUNT: usize = 16;
 
     /// The number of this cause, from 1 on, for a foreign interface and for logs. It stays the same
-    /// in all versions: new causes get new numbers. All malformed datagrams have the same.
+    /// in all versions: new causes get new numbers. All malformed datagrams have number 1.
     ///
     /// ```
     /// assert_eq!(porous_proto::Ignored::UnknownConnection.number(), 2);
     /// ```
     #[must_use]
     pub const fn number(self) -> u8 {
+        // Frozen: counters and foreign interfaces go by them.
         match self {
             Self::Malformed(_) => 1,
             Self::UnknownConnection => 2,

@@ -1,12 +1,13 @@
-//! What names hosts, peers and channels.
+//! The names of hosts, peers and channels.
 
 use core::fmt::{self, Debug};
 use core::hash::Hash;
 use core::num::NonZeroU32;
 
-/// What names a remote host: `SocketAddr`, smoltcp's `IpEndpoint`, a number, a lobby handle.
+/// How a driver names a remote host: by a `SocketAddr`, smoltcp's `IpEndpoint`, a number, a lobby handle.
 ///
-/// It should hash the same on every machine for a cookie to be the same: integers do.
+/// An address should hash the same on every machine, as integers do: a host then makes the same cookies
+/// everywhere.
 pub trait Address: Copy + Ord + Hash + Debug {}
 
 impl<T: Copy + Ord + Hash + Debug> Address for T {}
@@ -20,13 +21,13 @@ impl<T: Copy + Ord + Hash + Debug> Address for T {}
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId {
-    /// Never 0, so that no name is 0 as a number.
+    /// The turn of the slot. Never 0, so that no name is 0 as a number.
     pub(crate) generation: NonZeroU32,
     pub(crate) slot: Slot,
 }
 
 impl PeerId {
-    /// As a number, for a foreign interface: never 0, so that 0 can stand for nobody there.
+    /// The name as a number, for a foreign interface: never 0, which can stand for no peer there.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -38,8 +39,8 @@ impl PeerId {
         (self.generation.get() as u64) << 32 | self.slot.0 as u64
     }
 
-    /// From a number made by [`to_u64`](Self::to_u64). `None` for 0 and whatever else is below 2³²,
-    /// which no peer is ever called; any other number is a name, if not of a peer.
+    /// The name from a number that [`to_u64`](Self::to_u64) has made. `None` for numbers below 2³², which
+    /// name no peer. Any other number is a name, though there may be no such peer.
     ///
     /// ```
     /// use porous_proto::PeerId;
@@ -50,6 +51,7 @@ impl PeerId {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
     pub const fn from_u64(n: u64) -> Option<Self> {
+        // A `const fn` has no `?`.
         match NonZeroU32::new((n >> 32) as u32) {
             Some(generation) => Some(Self {
                 generation,
@@ -60,11 +62,11 @@ impl PeerId {
     }
 }
 
-/// The number of a row of a host's table, which peers have one after the other.
+/// The number of a row in a host's table of peers. A row has one peer after the other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(u32);
 
-/// The number alone, as names of peers show it.
+/// Shows the number alone, as in names of peers.
 impl Debug for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -81,10 +83,10 @@ impl Slot {
     }
 }
 
-/// A channel of a connection (§3.2): 0 to one less than [`Peer::channels`](crate::Peer::channels).
+/// A channel of a connection: 0 to one less than [`Peer::channels`](crate::Peer::channels) (§3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(
-    /// Its number.
+    /// The number of the channel.
     pub u8,
 );
 

@@ -1,20 +1,33 @@
-//! POROUS: packetized, optionally-reliable, orthogonal UDP streams, as a pure state machine.
+//! POROUS (packetized, optionally-reliable, orthogonal UDP streams) is a network protocol for games. This
+//! crate is the protocol as a pure state machine.
 //!
 //! A [`Host`] holds the connections of one socket, and never touches a socket, a clock or a source
-//! of entropy: a driver hands in the datagrams that arrived and the time, and takes out
-//! the datagrams to be sent. The same core therefore runs over `std::net` (see the crate
+//! of entropy: a driver hands in the time and the datagrams that arrived, and takes out the
+//! datagrams that are to be sent. The same core therefore runs over `std::net` (see the crate
 //! `porous-std`), in a console's own socket layer, on a microcontroller, in a simulator and under
 //! a fuzzer. It needs `alloc` and nothing else.
 //!
 //! # What it does
 //!
 //! A connection carries packets on up to 255 channels. Each packet is sent in one of three
-//! [modes](Mode): *unreliable* ones may arrive, *reliable* ones do arrive, *passive* ones are
-//! repeated until they arrive but nobody waits for them. Packets of one channel are delivered in
-//! the order they were sent, or as they come if their receiver [wants it so](Channel::unordered);
-//! channels never wait for each other. What a packet is sent with [beside](SendOptions) its mode may
-//! give it an end, a receipt, or a newer one in its place. Packets may be larger than
-//! datagrams. Congestion control keeps the sender at a rate that the network can carry.
+//! [modes](Mode): *unreliable* packets are sent once and may arrive, *reliable* ones are repeated until
+//! they arrive, *passive* ones are repeated as well, but no other packet waits for them. Packets of one
+//! channel are delivered in the order in which they were sent, or as they come if the receiver's channel
+//! is [unordered](Channel::unordered); channels never wait for each other. [`SendOptions`] give a
+//! packet a time to live, a receipt, copies in later datagrams, or a key of which only the newest packet
+//! is sent. Packets may be larger than datagrams. Congestion control keeps the sender at a rate that the
+//! network can carry.
+//!
+//! # The paper
+//!
+//! The protocol is that of David Petrizze's [paper], *Packetized, Optionally-Reliable, Orthogonal UDP
+//! Streams (POROUS)*, revision 0.2 of November 2021. The paper lies in the repository of `uflow`, its
+//! author's library, which has changed since. No part of this documentation needs the paper beside it. A
+//! section (§) or the number of an equation at the end of a sentence is the paper's, for a reader who
+//! compares; a letter and a number together name a row of `docs/deviations.md`, which lists what the paper
+//! leaves open and what this crate does otherwise. `docs/wire.md` describes every byte.
+//!
+//! [paper]: https://github.com/lowquark/uflow/blob/bc734ead1d6f3a80d77c31d0c85f80aa55b75a84/whitepaper.pdf
 //!
 //! # The loop
 //!
@@ -61,39 +74,39 @@
 //!
 //! # Time
 //!
-//! Three times are easily mixed up, and a fourth is derived from them.
+//! Four notions of time are easily mixed up.
 //!
-//! * **Now** is the driver's: an [`Instant`], counted from any moment that it likes, passed into
-//!   each call that needs it. The host keeps the latest that it was told, so a clock that runs
+//! * **Now** is the driver's: an [`Instant`], counted from any moment that the driver chooses, passed
+//!   into each call that needs it. The host keeps the latest that it was told, so a clock that runs
 //!   backwards is taken to stand still.
 //! * A **deadline** is the host's: [`poll_timeout`](Host::poll_timeout) tells when
-//!   [`handle_timeout`](Host::handle_timeout) has something to do, and a time in the past that
-//!   datagrams wait to be sent. It changes with every other call, so ask last. Calling early is
-//!   harmless, calling late costs quality.
-//! * A **step** is a call of `handle_timeout`. The host measures how far apart they are (T_step of
-//!   §2.1) and waits at least that much longer than a round trip before it takes something for
-//!   lost: a game that steps 20 times a second must not blame the network for its own 50 ms. So
-//!   hand in the datagrams that have arrived before each step. A step that comes far too late is a
-//!   pause, and no peer is blamed for silence in it.
-//! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which
-//!   takes no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never sent,
-//!   nor are those with a shorter [`SendOptions::ttl`]; the others wait for as long as it takes. A game
-//!   that sends states may look at [`Peer::queued_bytes`] as well, and send no more while those before
-//!   still wait.
+//!   [`handle_timeout`](Host::handle_timeout) has something to do; a time in the past says that
+//!   datagrams wait to be sent. The deadline changes with every other call, so ask for it last. To call
+//!   `handle_timeout` early is harmless, to call it late costs quality.
+//! * A **step** is a call of `handle_timeout`. The host measures the time between steps and waits at least
+//!   that much longer than a round trip before it considers something lost: a game that steps 20 times a
+//!   second must not blame the network for its own 50 ms. So hand in the datagrams that have arrived
+//!   before each step. A step that comes far too late is a pause, and no peer is blamed for silence in
+//!   it (T_step of §2.1).
+//! * The **age** of a packet counts from the host's first look after [`send`](Host::send), which is told
+//!   no time. Unreliable packets that wait longer than [`Config::unreliable_age`] are never sent, nor are
+//!   packets that wait longer than their [`SendOptions::ttl`]; the others wait for as long as it takes. A
+//!   game that sends states may look at [`Peer::queued_bytes`] as well, and send no new state while
+//!   earlier ones still wait.
 //!
 //! # Who owns what
 //!
 //! Datagrams are borrowed, both ways: the host reads from and writes into the driver's buffers,
 //! and keeps no reference to them. One buffer of [`max_datagram_size`](Host::max_datagram_size)
 //! is enough. Packets are [`Bytes`], so that one allocation serves all fragments,
-//! repetitions and receivers of a packet; the host lets go of one when nothing of it has to be sent
-//! again. Events carry no packets; packets are pulled by [`receive`](Host::receive), and pulling is
-//! what lets the remote host send more.
+//! repetitions and receivers of a packet; the host drops its handle when nothing of the packet has to be
+//! sent again. Events carry no packets: the application pulls them by [`receive`](Host::receive), and
+//! that is what lets the remote host send more.
 //!
 //! # Errors and panics
 //!
-//! * An `Err` is the caller's mistake or a full buffer of its own, and says what to do. Nothing has
-//!   changed then.
+//! * An `Err` is the caller's mistake or a full buffer of its own, and says what to do. A call that
+//!   returns one has changed nothing.
 //! * What comes from the network is never an `Err`: it is a [`Disposition`], a counter of
 //!   [`HostStats`], or the [`DisconnectReason`] of an [`Event::Disconnected`]. No datagram can make
 //!   the host panic, loop, or grow past a limit of its [`Config`].
@@ -120,15 +133,15 @@ mod host;
 mod ids;
 mod options;
 mod peer;
-mod progress;
 mod sequencing;
 mod serial;
+mod source;
 mod stats;
 mod time;
 mod transfer;
 mod wire;
 
-/// The bytes of a packet: `bytes::Bytes`, so that one allocation serves all who hold it.
+/// The bytes of a packet: `bytes::Bytes`, so that one allocation serves all of its holders.
 #[doc(no_inline)]
 pub use bytes::Bytes;
 pub use config::{Channel, Config, Order, Policy, Priority};
@@ -145,12 +158,11 @@ pub use host::{ConnectionIds, Host, ip_source};
 pub use ids::{Address, ChannelId, PeerId};
 pub use options::SendOptions;
 pub use peer::{Peer, PeerState};
-pub use progress::{ReceiveProgress, SendProgress};
-pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats};
+pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats, ReceiveProgress, SendProgress};
 pub use time::Instant;
 
-/// The names that most programs use, to be brought in by one line; the drivers' preludes have them
-/// too.
+/// The names that most programs use, to be brought in by one line. The drivers' preludes have them
+/// as well.
 ///
 /// ```
 /// use porous_proto::prelude::*;

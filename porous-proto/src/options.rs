@@ -1,14 +1,14 @@
-//! What a packet is sent with, beside its bytes: the paper's mode (§3.2), and what goes beyond it.
+//! How a packet is sent: with the paper's mode, and with options that go beyond it (§3.2).
 
 use core::time::Duration;
 
 use crate::frame::Mode;
 
-/// More copies of a packet than these are not sent: three more transmissions of a packet that is
-/// lost with a chance of 20 % leave one in 600.
+/// The most copies of a packet. With three, a network that loses a fifth of all datagrams loses all four
+/// of one packet in 600.
 const REDUNDANCY_MAX: u8 = 3;
 
-/// How a packet is to be delivered. A [`Mode`] alone is one, too.
+/// How a packet is delivered. A [`Mode`] alone stands for options that have nothing but the mode.
 ///
 /// ```
 /// use porous_proto::{ChannelId, Mode, SendOptions};
@@ -29,7 +29,7 @@ pub struct SendOptions {
 }
 
 impl SendOptions {
-    /// Nothing but the mode.
+    /// Options that have nothing but the mode.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};
@@ -47,7 +47,7 @@ impl SendOptions {
         }
     }
 
-    /// The mode.
+    /// The delivery mode.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};
@@ -59,14 +59,14 @@ impl SendOptions {
         self.mode
     }
 
-    /// The number of copies that ride in the next datagrams, where these have bytes to spare, until one
-    /// of them is acknowledged: a lost packet is there a datagram later, and not a round trip. 0 to 3,
-    /// more count as 3. Default 0.
+    /// The number of copies of the packet that ride in the next datagrams, where these have bytes to
+    /// spare, until one of them is acknowledged. A lost packet then arrives a datagram later, and not a
+    /// round trip. 0 to 3; more count as 3. Default 0.
     ///
-    /// They are for small packets: copies take a quarter of a datagram at most, so of a packet that
-    /// is larger (270 bytes, with datagrams of 1200) none are sent, and of one in fragments only a
-    /// last one as short as that is copied. They never displace what is new, and never make a
-    /// datagram of their own.
+    /// Copies are for small packets. They take a quarter of a datagram at most: a packet that is longer
+    /// than that (270 bytes, with datagrams of 1200) is not copied, and of a packet in fragments only the
+    /// last one is, if it is as short. Copies never displace new data, and never make a datagram of
+    /// their own.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};
@@ -75,6 +75,7 @@ impl SendOptions {
     /// ```
     #[must_use]
     pub const fn redundancy(mut self, copies: u8) -> Self {
+        // `Ord::min` is no `const fn`.
         self.redundancy = if copies < REDUNDANCY_MAX {
             copies
         } else {
@@ -83,15 +84,14 @@ impl SendOptions {
         self
     }
 
-    /// The packet is of no use any more when it is older than this. If it still waits then, nothing
-    /// of it is sent; if it has been sent in part, nothing else is; and what of it is lost is not
-    /// sent again. What has arrived by then is delivered nevertheless. The others do not wait for
-    /// it: a reliable packet that has expired is passed over.
+    /// The age at which the packet is of no more use. From then on nothing of it is sent, neither for the
+    /// first time nor again. A packet that has arrived by then is delivered. Later packets do not wait
+    /// for one that has expired, even if it is reliable.
     ///
     /// [`send`](crate::Host::send) is told no time: the age counts from when the host is
     /// [polled](crate::Host::poll_transmit) for the first time afterwards. Default: it lives for
-    /// ever, or for [`Config::unreliable_age`](crate::Config::unreliable_age), which bounds that of
-    /// unreliable packets anyway.
+    /// ever, or for [`Config::unreliable_age`](crate::Config::unreliable_age), which always bounds the
+    /// age of unreliable packets.
     ///
     /// ```
     /// use core::time::Duration;
@@ -105,12 +105,12 @@ impl SendOptions {
         self
     }
 
-    /// An [`Event::Receipt`](crate::Event::Receipt) with this token tells what became of the packet.
-    /// Tokens need not differ.
+    /// Has an [`Event::Receipt`](crate::Event::Receipt) with this token tell what became of the packet.
+    /// Several packets may have one token. By default there is no receipt.
     ///
     /// Until that event is [polled](crate::Host::poll_event), the packet takes 64 bytes more of the
-    /// [send budget](crate::Config::send_budget); and once the remote host has passed it, 192
-    /// bytes until the last word is known.
+    /// [send budget](crate::Config::send_budget). Once the remote host has passed the packet, it takes
+    /// 192 bytes until its last word is known.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};
@@ -124,15 +124,18 @@ impl SendOptions {
         self
     }
 
-    /// Only the latest packet with this key is of use: it replaces an older one of the same channel
-    /// of which nothing has been sent yet, whose receipt is
-    /// [`Cancelled`](crate::Outcome::Cancelled). As soon as it has left, nothing of those that were
-    /// sent before is sent again, in whatever mode: one that is lost is given up, with the same
-    /// receipt, and nobody waits for it any more. It does not wait for them itself. One that was sent
-    /// and not lost is received as any other.
+    /// Says that only the newest packet with this key is of use, as where each tells the whole state of one
+    /// thing. A new packet replaces an older one of the same channel with the same key, if nothing of
+    /// that one has been sent yet; its receipt is [`Cancelled`](crate::Outcome::Cancelled). By default
+    /// a packet has no key.
     ///
-    /// It takes the place of the older one, so that what is updated more often than it can be sent
-    /// is not put off for ever. So it may overtake packets of its channel that were sent in between.
+    /// As soon as the new packet has left, nothing of older ones with its key is sent again, in whatever
+    /// mode. One that is lost is given up, with the same receipt, and no packet waits for it, the new one
+    /// included. One that was sent and not lost is received as any other.
+    ///
+    /// The new packet takes the place of the one that it replaces: a state that changes more often than
+    /// it can be sent would otherwise be put off for ever. So it may overtake packets of its channel that
+    /// were sent in between.
     ///
     /// ```
     /// use porous_proto::{Mode, SendOptions};

@@ -7,8 +7,8 @@ use core::time::Duration;
 /// A point in time: microseconds since an epoch that the driver of the host chooses.
 ///
 /// The core never reads a clock. A driver picks an epoch once (its own start is a good one) and
-/// passes the time into every call that needs it. Arithmetic saturates at both ends, so that a
-/// clock which jumps or runs backwards can do no harm.
+/// passes the time into every call that needs it. Arithmetic saturates at both ends: a clock that jumps
+/// or runs backwards does no harm.
 ///
 /// ```
 /// use core::time::Duration;
@@ -26,10 +26,10 @@ impl Instant {
     /// The driver's epoch.
     pub const ZERO: Self = Self(0);
 
-    /// A time that never comes: the deadline of something that is not scheduled.
+    /// The time that never comes: the deadline of something that is not scheduled.
     pub(crate) const NEVER: Self = Self(u64::MAX);
 
-    /// The last time that there is: whatever is due later never comes.
+    /// The latest time that a host can be told.
     pub(crate) const LAST: Self = Self(u64::MAX - 1);
 
     /// The time `micros` microseconds after the epoch.
@@ -52,7 +52,7 @@ impl Instant {
         self.0
     }
 
-    /// The time from `earlier` to `self`, or zero if `earlier` is the later one.
+    /// The time from `earlier` to `self`; zero if `earlier` is later than `self`.
     ///
     /// ```
     /// use core::time::Duration;
@@ -72,11 +72,12 @@ impl Instant {
     }
 }
 
-/// Saturates: a deadline too far away never comes.
+/// Saturates: a deadline that is too far away never comes.
 impl Add<Duration> for Instant {
     type Output = Self;
 
     fn add(self, duration: Duration) -> Self {
+        // `Duration::MAX`, which stands for ever, has more microseconds than 64 bits hold.
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         Self(self.0.saturating_add(micros))
     }

@@ -1,11 +1,11 @@
-//! Checked cursors over bytes. They know no protocol: integers are little-endian, a varint is
-//! LEB128 of a `u32` in as few bytes as possible, and nothing in here can panic.
+//! Checked cursors over bytes. They know no protocol. Integers are little-endian, a varint is LEB128 of a
+//! `u32` in as few bytes as possible, and nothing in here can panic.
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::arithmetic_side_effects)
 )]
 
-/// The number of bytes of `value` as a varint.
+/// Bytes of `value` as a varint, 1 to 5.
 pub(crate) const fn varint_length(value: u32) -> usize {
     match value {
         0..0x80 => 1,
@@ -16,9 +16,10 @@ pub(crate) const fn varint_length(value: u32) -> usize {
     }
 }
 
-/// Whether all bytes are 0. It looks at all of them, which is faster than to stop at the first that
-/// is not: a flood of requests is a flood of padding.
+/// Whether all bytes are 0.
 pub(crate) fn all_zero(bytes: &[u8]) -> bool {
+    // Looking at all of them is faster than stopping at the first that is not 0, and a flood of requests is a
+    // flood of padding.
     bytes.iter().fold(0, |sum, byte| sum | byte) == 0
 }
 
@@ -27,16 +28,18 @@ pub(crate) fn all_zero(bytes: &[u8]) -> bool {
 pub(crate) enum ReadError {
     /// Fewer bytes are left than the value needs.
     Truncated,
-    /// A varint with a last byte of zero: a shorter one says the same.
+    /// A varint has a last byte of 0: a shorter one says the same.
     NotMinimal,
-    /// A varint beyond 32 bits.
+    /// A varint tells a number of more than 32 bits.
     TooLarge,
 }
 
 /// Reads from the front of a slice. A failed read may have consumed some of the bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
+    /// The bytes that are not read yet.
     rest: &'a [u8],
+    /// The length of the whole slice.
     total: usize,
 }
 
@@ -52,12 +55,12 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
-    /// The number of bytes read so far.
+    /// Bytes that were read so far.
     pub(crate) const fn position(&self) -> usize {
         self.total.saturating_sub(self.rest.len())
     }
 
-    /// All that is left.
+    /// Reads all bytes that are left.
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         core::mem::take(&mut self.rest)
     }
@@ -98,7 +101,7 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// An integer of `width` bytes, 1 to 4.
+    /// Reads an integer of `width` bytes, 1 to 4.
     pub(crate) fn uint(&mut self, width: u8) -> Result<u32, ReadError> {
         match width {
             1 => self.u8().map(u32::from),
@@ -114,11 +117,13 @@ impl<'a> Reader<'a> {
             let byte = self.u8()?;
             let part = u32::from(byte & 0x7F);
             let shifted = part.wrapping_shl(shift);
+            // Of the fifth byte only four bits fit into 32.
             if shifted.wrapping_shr(shift) != part {
                 return Err(ReadError::TooLarge);
             }
             value |= shifted;
             if byte & 0x80 == 0 {
+                // A last byte of 0 adds nothing, but alone it is the number 0.
                 let minimal = byte != 0 || shift == 0;
                 return if minimal {
                     Ok(value)
@@ -131,7 +136,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What was to be written does not fit.
+/// The error of a write that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
@@ -150,7 +155,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// The number of bytes written so far.
+    /// Bytes that were written so far.
     pub(crate) const fn position(&self) -> usize {
         self.position
     }
@@ -162,6 +167,7 @@ impl<'b> Writer<'b> {
     fn take(&mut self, length: usize) -> Result<&mut [u8], NoRoom> {
         let end = self.position.checked_add(length).ok_or(NoRoom)?;
         let room = self.buffer.get_mut(self.position..end).ok_or(NoRoom)?;
+        // Only once it is known to fit: a failed write leaves no trace.
         self.position = end;
         Ok(room)
     }
@@ -184,7 +190,7 @@ impl<'b> Writer<'b> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// The low 24 bits of `value`.
+    /// Writes the low 24 bits of `value`.
     #[cfg(test)]
     pub(crate) fn u24(&mut self, value: u32) -> Result<(), NoRoom> {
         self.uint(value, 3)
@@ -198,7 +204,7 @@ impl<'b> Writer<'b> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// The low `width` bytes of `value`, 1 to 4.
+    /// Writes the lowest `width` bytes of `value`, 1 to 4.
     pub(crate) fn uint(&mut self, value: u32, width: u8) -> Result<(), NoRoom> {
         self.bytes(
             value
@@ -224,7 +230,7 @@ impl<'b> Writer<'b> {
         self.bytes(bytes.get(..length).ok_or(NoRoom)?)
     }
 
-    /// Writes over two bytes that were written before: a length, once it is known.
+    /// Writes over two bytes that were written before, as a length does that is known only later.
     pub(crate) fn patch_u16(&mut self, at: usize, value: u16) -> Result<(), NoRoom> {
         let written = self.buffer.get_mut(..self.position).ok_or(NoRoom)?;
         let room = written

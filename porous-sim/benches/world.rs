@@ -1,4 +1,4 @@
-//! How many datagrams a second of real time carries. `cargo bench -p porous-sim`
+//! Datagrams that the simulation carries in a second of real time. `cargo bench -p porous-sim`
 //!
 //! A datagram is made by a host, carried, and read by a host: the measure includes the protocol's work.
 

@@ -1,4 +1,4 @@
-//! When each host is to be called, in one order.
+//! The times at which hosts are to be called, in one order.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,6 +9,7 @@ use porous_proto::Instant;
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda<A> {
     of: BTreeMap<A, Instant>,
+    /// The same appointments by time, then by address.
     order: BTreeSet<(Instant, A)>,
 }
 

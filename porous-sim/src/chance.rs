@@ -17,10 +17,10 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// It never happens.
+    /// A chance that never happens.
     pub const NEVER: Self = Self { below: 0 };
 
-    /// It always happens.
+    /// A chance that always happens.
     pub const ALWAYS: Self = Self { below: u64::MAX };
 
     /// A chance in percent, from 0 to 100.
@@ -72,8 +72,7 @@ impl Chance {
 
 /// Turns 64 random bits into a number from 0 to `n - 1`, and 0 if `n` is 0.
 ///
-/// It multiplies and keeps the high half, which needs one draw, whatever the bits. No number is
-/// favoured over another by more than one part in 2^64 / `n`: for a million, one in 10^13.
+/// No number is favoured over another by more than one part in 2^64 / `n`: for a million, one in 10^13.
 ///
 /// ```
 /// use porous_sim::below;
@@ -86,6 +85,7 @@ impl Chance {
 /// ```
 #[must_use]
 pub const fn below(bits: u64, n: u64) -> u64 {
+    // The high half of a product needs one draw, whatever the bits; an exact way would draw again.
     ((bits as u128 * n as u128) >> 64) as u64
 }
 

@@ -5,11 +5,15 @@ use core::time::Duration;
 /// The state of RFC 8289 §5.2. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CoDel {
-    /// When the wait will have been too long for an interval, if it is too long now.
+    /// When the wait will have been above the target for an interval; `None` if it is below now.
     first_above: Option<u64>,
+    /// True while datagrams are dropped: the wait has been above the target for an interval.
     dropping: bool,
+    /// When the next datagram is dropped, while `dropping`.
     drop_next: u64,
+    /// Datagrams dropped in this episode.
     count: u64,
+    /// `count` when this episode began.
     last_count: u64,
 }
 
@@ -37,6 +41,8 @@ impl CoDel {
             return true;
         }
         self.dropping = true;
+        // An episode that follows soon goes on at the pace that the one before had reached; 16 intervals
+        // are soon, as in the RFC.
         let recent = now.saturating_sub(self.drop_next) < interval.saturating_mul(16);
         let since = self.count.saturating_sub(self.last_count);
         self.count = if recent && since > 1 { since } else { 1 };
@@ -102,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_is_kept_for_a_while() {
+    fn codel_resumes_its_pace_after_a_short_pause() {
         let mut codel = CoDel::default();
         assert_eq!(drops(&mut codel, 0..400, |_| 6).len(), 5);
         assert_eq!(drops(&mut codel, 400..500, |_| 0), []);

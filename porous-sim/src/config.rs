@@ -1,4 +1,4 @@
-//! What a link does to the datagrams it carries.
+//! The conditions of a link: its effects on the datagrams that it carries.
 
 mod ecn;
 
@@ -11,7 +11,8 @@ use crate::Chance;
 /// The bytes that UDP over IPv4 adds to a datagram: 20 of IP, 8 of UDP.
 pub(crate) const UDP_OVERHEAD: u32 = 28;
 
-/// How much may wait in front of a link with a limited rate; a datagram beyond this is dropped.
+/// The bound on the datagrams that wait in front of a link with a limited rate. A datagram beyond it is
+/// dropped.
 ///
 /// ```
 /// use core::time::Duration;
@@ -28,17 +29,17 @@ pub enum Queue {
     /// A datagram is dropped if the bytes that have not left yet, with its own and all overhead,
     /// would be more than this. One that finds the link idle is never dropped.
     Bytes(u64),
-    /// CoDel (RFC 8289): when for `interval` no datagram has waited for less than `target`, one is
-    /// dropped now and then, more often the longer that state lasts. So a standing queue melts, and a
-    /// burst passes. No datagram waits for longer than a second. RFC 8289 §3 uses 5 and 100 ms.
+    /// CoDel: when for `interval` no datagram has waited for less than `target`, one is dropped now and
+    /// then, more often the longer that state lasts. So a standing queue melts, and a burst passes. No
+    /// datagram waits for longer than a second. RFC 8289 §3 uses 5 and 100 ms.
     ///
-    /// A datagram's fate is decided when it is sent, from the wait that it will have. The exception for
-    /// a queue of no more than one packet differs from the RFC: we look at what waits when a datagram
-    /// comes, not when it leaves.
+    /// The fate of a datagram is decided when it is sent, from the wait that it will have. A queue of no
+    /// more than one packet is no reason to drop; other than in the RFC, the queue is measured when the
+    /// datagram comes, not when it leaves.
     CoDel {
-        /// The wait that is acceptable.
+        /// The wait that is acceptable for ever.
         target: Duration,
-        /// How long the wait may be longer.
+        /// How long the wait may be above `target` before a datagram is dropped.
         interval: Duration,
     },
 }
@@ -130,6 +131,7 @@ impl LinkConfig {
             loss: Chance::NEVER,
             bursts: Bursts {
                 enter: Chance::NEVER,
+                // A link that was in a burst leaves it when its new conditions have none.
                 leave: Chance::ALWAYS,
                 loss: Chance::NEVER,
             },
@@ -372,7 +374,7 @@ impl LinkConfig {
         self
     }
 
-    /// How much may wait where the [`rate`](Self::rate) is limited. Default: 100 ms.
+    /// The queue where the [`rate`](Self::rate) is limited. Default: 100 ms.
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().rate(64_000).queue(porous_sim::Queue::Bytes(8000));

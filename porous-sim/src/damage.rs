@@ -1,4 +1,4 @@
-//! What a link does to the bytes of a datagram: bits flipped, an end cut off.
+//! The damage of a link to the bytes of a datagram: bits flipped, an end cut off.
 
 use alloc::vec::Vec;
 
@@ -27,6 +27,7 @@ pub(crate) fn damage(config: &LinkConfig, dice: &Dice, number: u64, datagram: &m
     if is_corrupted(config, dice, number) {
         let bits = 1 + below(dice.draw(Effect::CorruptBits, number), MOST_BITS);
         for index in 0..bits {
+            // A number of its own for each bit of each datagram, so that no two draws are the same.
             let bits = dice.draw(Effect::CorruptWhere, number * MOST_BITS + index);
             let bit = below(bits, 8 * whole);
             if let Some(byte) = usize::try_from(bit / 8)

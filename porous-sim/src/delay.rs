@@ -1,12 +1,12 @@
-//! How long a datagram travels: delay, jitter, and being held back.
+//! The time that a datagram travels: delay, jitter, and the time that it is held back.
 
 use core::time::Duration;
 
 use crate::dice::{Dice, Effect};
 use crate::{LinkConfig, below};
 
-/// The least default of the longest time that a datagram is held back: enough that a game's next
-/// datagram overtakes it.
+/// The longest time that a datagram is held back on a link with little jitter: enough that a game's next
+/// datagram may overtake it.
 const HOLD_BACK_MIN: Duration = Duration::from_millis(10);
 
 /// The delay of datagram `number`, with its jitter by `effect`.

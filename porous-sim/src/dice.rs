@@ -7,7 +7,7 @@
 
 use crate::Seed;
 
-/// What a random number decides.
+/// The effect that a random number decides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
     Loss,
@@ -25,7 +25,8 @@ pub(crate) enum Effect {
     TruncateTo,
 }
 
-/// The names from which the keys are derived, in the order of [`Effect`].
+/// The names from which the keys are derived, in the order of [`Effect`]. A name that changes changes every
+/// recorded run.
 const NAMES: [&str; 13] = [
     "loss",
     "duplicate",

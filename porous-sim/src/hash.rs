@@ -1,4 +1,4 @@
-//! FNV-1a, 64 bits: tells two runs apart; it is no defence against an attacker.
+//! FNV-1a, 64 bits: a digest that tells two runs apart. It is no defence against an attacker.
 
 use core::hash::Hasher;
 

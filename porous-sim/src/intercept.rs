@@ -1,4 +1,4 @@
-//! Interception: a test decides about single datagrams.
+//! Interception, by which a test decides about single datagrams.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use porous_proto::{Ecn, Instant};
 
 use crate::{Network, SimAddress};
 
-/// What a hook decides about a datagram that a host sends. A datagram that passes then meets the
+/// The decision of a hook about a datagram that a host sends. A datagram that passes then meets the
 /// conditions of its link like any other.
 ///
 /// ```
@@ -55,7 +55,7 @@ pub enum Intercept {
 pub struct Passing<'a, A> {
     /// The number of datagrams that this hook has seen before.
     pub number: u64,
-    /// The number of those from the same sender to the same receiver.
+    /// The number of datagrams before from the same sender to the same receiver.
     pub nth: u64,
     /// When the datagram was sent.
     pub now: Instant,
@@ -116,7 +116,7 @@ impl<A: SimAddress> Gate<A> {
         }
     }
 
-    /// Sends a datagram, or what the hook puts in its place.
+    /// Sends a datagram, or the one that the hook puts in its place.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -128,6 +128,7 @@ impl<A: SimAddress> Gate<A> {
             Intercept::Pass => self.pass(now, pair, (ecn, datagram), network),
             Intercept::Duplicate => {
                 note(network, pair, "a copy is made");
+                // Both go through the link, so that each has a fate of its own.
                 network.send_marked(now, pair, ecn, datagram.clone());
                 self.pass(now, pair, (ecn, datagram), network);
             }
@@ -142,6 +143,8 @@ impl<A: SimAddress> Gate<A> {
             }
             Intercept::Delay(by) => {
                 note(network, pair, "delayed by hand");
+                // Not into the link with a longer delay: the datagram then meets the link as it is at that
+                // time.
                 let key = self.vacant(now + by);
                 self.delayed.insert(key, (pair, (ecn, datagram)));
             }

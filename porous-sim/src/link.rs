@@ -11,7 +11,7 @@ use crate::dice::{Dice, Effect};
 use crate::rate::Bottleneck;
 use crate::{EcnPath, LinkConfig, LinkStats, Seed};
 
-/// What a link decided about a datagram when it was sent.
+/// The decision of a link about a datagram, made when it was sent.
 ///
 /// ```
 /// use porous_proto::Instant;
@@ -51,9 +51,9 @@ pub enum Fate {
 
 /// A one-way link for datagrams, in virtual time.
 ///
-/// What becomes of a datagram is decided when it is sent, from the conditions of that moment. The
-/// decision depends on the seed, the conditions, and the times and lengths of what was sent, on nothing
-/// else. Each effect has random numbers of its own: a link loses the same datagrams whether it also
+/// The fate of a datagram is decided when it is sent, from the conditions of that moment. The decision
+/// depends only on the seed, the conditions, and the times and lengths of the datagrams that were sent.
+/// Each effect has random numbers of its own: a link loses the same datagrams whether it also
 /// duplicates, delays or reorders.
 ///
 /// Time must not run backwards: a time earlier than the latest that the link has seen counts as the
@@ -78,10 +78,12 @@ pub struct Link {
     config: LinkConfig,
     dice: Dice,
     bottleneck: Bottleneck,
+    /// True while the link is in its bad state, which loses in bursts.
     in_burst: bool,
     /// The datagrams under way, by time, then by order of insertion.
     in_flight: VecDeque<InFlight>,
-    /// The latest arrival of a datagram that keeps its place: no later one that does may come before.
+    /// The latest arrival of a datagram that was not held back. A datagram that is sent later and keeps its
+    /// order does not arrive before.
     last_due: Instant,
     now: Instant,
     stats: LinkStats,
@@ -117,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Sends a datagram and returns what becomes of it, which only a test should look at.
+    /// Sends a datagram and returns its fate, which only a test should look at.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -154,6 +156,7 @@ impl Link {
             } => {
                 self.stats.held_back += u64::from(held_back);
                 self.stats.damaged += u64::from(damaged);
+                // Before the damage: a copy is not damaged.
                 let whole = copy.map(|_| datagram.clone());
                 if damaged {
                     damage(&self.config, &self.dice, number, &mut datagram);
@@ -253,9 +256,8 @@ impl Link {
         &self.config
     }
 
-    /// Changes the conditions, for datagrams sent from now on. Datagrams under way still arrive when
-    /// they would have, even if the link is now down; and they still are not overtaken, other than by
-    /// the effects that reorder.
+    /// Changes the conditions, for datagrams sent from now on. Datagrams under way arrive as was decided,
+    /// even if the link is now down, and are only overtaken by the effects that reorder.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -291,6 +293,7 @@ impl Link {
             EcnPath::Blocked if *ecn != Ecn::NotEct => return Fate::Lost,
             EcnPath::Blocked => {}
         }
+        // Behind the queue: on a radio link, a lost datagram has used its share of the rate.
         let (bursts, turn) = (config.bursts, dice.draw(Effect::Burst, number));
         self.in_burst = if self.in_burst {
             !bursts.leave.happens(turn)
@@ -335,6 +338,7 @@ impl Link {
     }
 
     fn insert(&mut self, due: Instant, ecn: Ecn, datagram: Vec<u8>) {
+        // Behind those of the same time, so that these arrive in the order in which they were sent.
         let at = self.in_flight.partition_point(|other| other.due <= due);
         let flying = InFlight { due, ecn, datagram };
         self.in_flight.insert(at, flying);

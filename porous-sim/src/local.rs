@@ -2,7 +2,7 @@
 
 use porous_proto::Instant;
 
-/// Millionths in one.
+/// Parts of which the drift of a clock is counted.
 const PPM: i128 = 1_000_000;
 
 /// A clock that shows `shown` at the time `at` of the world, and goes on from there.
@@ -25,8 +25,10 @@ impl LocalClock {
     }
 
     pub(crate) fn set_drift(&mut self, now: Instant, ppm: i32) {
+        // The time so far is kept as the old drift made it.
         self.shown = self.show(now);
         self.at = now;
+        // A clock that stands still or runs backwards would never show a deadline.
         self.drift = ppm.max(-999_999);
     }
 
@@ -47,6 +49,7 @@ impl LocalClock {
     pub(crate) fn when(&self, shown: Instant) -> Instant {
         let to_pass = micros(shown) - micros(self.shown);
         let rate = self.rate();
+        // Rounded up, so that the clock shows `shown` by then and a host is not called too early.
         at_micros(micros(self.at) + (to_pass * PPM + rate - 1).div_euclid(rate))
     }
 
@@ -90,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn it_jumps_either_way() {
+    fn a_clock_jumps_forwards_and_backwards() {
         let mut clock = LocalClock::new();
         clock.jump(at(100), 50);
         assert_eq!(clock.show(at(101)), at(151));

@@ -37,7 +37,7 @@ struct Channel {
     open: VecDeque<Open>,
     sent: [u64; 3],
     delivered: [u64; 3],
-    /// The number of packets that must be delivered and were not.
+    /// Packets that must be delivered and were not yet.
     missing: u64,
 }
 
@@ -62,8 +62,8 @@ impl Model {
         Self { channels: all }
     }
 
-    /// A packet was accepted by `send`. Packets should differ: of two equal ones the first is taken for
-    /// delivered, so that one which came twice could pass for the other.
+    /// Notes that `send` accepted a packet. Packets should differ: of two equal ones the first is taken for
+    /// delivered, so that a packet which came twice could pass for the other.
     ///
     /// # Panics
     ///
@@ -101,6 +101,7 @@ impl Model {
     fn push(&mut self, channel: u8, mode: Mode, packet: Vec<u8>, needed: bool) {
         let channel = &mut self.channels[usize::from(channel)];
         channel.sent[mode as usize] += 1;
+        // A packet with a time to live, or one that may be cancelled, need not arrive.
         channel.missing += u64::from(needed);
         channel.open.push_back(Open {
             mode,
@@ -109,12 +110,12 @@ impl Model {
         });
     }
 
-    /// A packet was delivered.
+    /// Notes that a packet was delivered.
     ///
     /// # Panics
     ///
-    /// If the packet was never sent, or came before, or a reliable one was skipped for it, or one that
-    /// was sent later has been delivered already. The message ends with `context`.
+    /// If the packet was never sent, came before, was delivered after a packet that was sent later, or if
+    /// a reliable packet was skipped for it. The message ends with `context`.
     ///
     /// ```should_panic
     /// use porous_proto::{ChannelId, Mode, Received};
@@ -125,6 +126,7 @@ impl Model {
     /// ```
     pub fn delivered(&mut self, packet: &Received, context: &str) {
         let (channel, skipped) = self.find(packet, context);
+        // The channel is in order: packets that were sent before this one can come no more.
         let mut passed = channel.open.drain(..skipped);
         let lost = passed.any(|open| open.needed);
         assert!(!lost, "a reliable packet was skipped; {context}");
@@ -132,7 +134,7 @@ impl Model {
         channel.deliver(0);
     }
 
-    /// A packet was delivered on a channel without an order.
+    /// Notes that a packet was delivered on a channel without an order.
     ///
     /// # Panics
     ///

@@ -23,7 +23,7 @@ pub(crate) struct Nats<A> {
 struct Nat<A> {
     router: Router<A>,
     mappings: Vec<Mapping<A>>,
-    /// Mappings made so far.
+    /// Mappings made so far, which choose the next outside address.
     made: usize,
 }
 
@@ -33,6 +33,7 @@ struct Mapping<A> {
     /// The first remote address to which it was shown.
     to: A,
     outside: A,
+    /// For each of these remote addresses, when its way in is shut.
     open_until: BTreeMap<A, Instant>,
 }
 
@@ -45,11 +46,13 @@ impl<A: SimAddress> Nat<A> {
         }
     }
 
-    /// Forgets old mappings, but not one that does not depend on the other end.
+    /// Forgets ways in whose time is over, and mappings without any.
     fn expire(&mut self, now: Instant) {
         for mapping in &mut self.mappings {
             mapping.open_until.retain(|_, until| *until >= now);
         }
+        // The mapping of an endpoint-independent router stays: the host is shown under the same address
+        // again, but a remote gets in only after the host has sent to it.
         if self.router.mapping != NatRule::EndpointIndependent {
             self.mappings.retain(|it| !it.open_until.is_empty());
         }
@@ -78,6 +81,7 @@ impl<A: SimAddress> Nat<A> {
     fn lets_in(&self, now: Instant, from: A, to: A) -> bool {
         let rule = self.router.filtering;
         let forwarded = self.router.forwards && to == self.router.outside[0];
+        // The way in is that of one mapping: another mapping of the same host lets its own remotes in.
         let mut here = self.mappings.iter().filter(|it| it.outside == to);
         forwarded
             || here.any(|it| {
@@ -96,8 +100,8 @@ impl<A: SimAddress> Nats<A> {
         }
     }
 
-    /// Puts a host behind a router, or behind another one: then all ways in are shut. Returns the first
-    /// outside address before.
+    /// Puts a host behind a router, in place of the one that it had: then all ways in are shut. Returns the
+    /// first outside address of the router before.
     pub(crate) fn set(&mut self, host: A, router: Router<A>) -> Option<A> {
         let outside = router.outside.clone();
         let nat = Nat {
@@ -132,7 +136,7 @@ impl<A: SimAddress> Nats<A> {
         self.nats.get(&host).map(|nat| &nat.router)
     }
 
-    /// A datagram goes out. Returns the address that it seems to come from.
+    /// Sends a datagram of a host out. Returns the address that it seems to come from.
     pub(crate) fn leaves(&mut self, now: Instant, host: A, to: A) -> A {
         if self.are_neighbours(host, to) {
             return host;
@@ -141,7 +145,7 @@ impl<A: SimAddress> Nats<A> {
         nat.map_or(host, |nat| nat.leaves(now, to))
     }
 
-    /// A datagram comes to an address. Returns the host that gets it, if any.
+    /// Returns the host that gets a datagram to this address, if any does.
     pub(crate) fn arrives(&self, now: Instant, from: A, to: A) -> Option<A> {
         if self.nats.contains_key(&to) {
             // An inside address cannot be reached from outside.
@@ -154,7 +158,8 @@ impl<A: SimAddress> Nats<A> {
         let from_within = self.inside.get(&from);
         if from_within.is_some_and(|&sender| self.are_neighbours(sender, *host) || sender == *host)
         {
-            // Hairpinning: the way back in, which not every router has.
+            // A host of the same network calls by the outside address: hairpinning, which not every router
+            // can do.
             if !nat.router.hairpins {
                 return None;
             }
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn in_comes_who_was_written_to_for_a_while() {
+    fn a_host_that_was_sent_to_is_let_in_for_a_while() {
         let mut nats = Nats::new();
         assert_eq!(nats.set(1, home(100)), None);
         assert_eq!(nats.arrives(at(0), 2, 100), None);

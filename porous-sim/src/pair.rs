@@ -10,7 +10,7 @@ use porous_proto::{
 
 use crate::{LinkConfig, Seed, World};
 
-/// How long two hosts may take to connect.
+/// The longest time that two hosts may take to connect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A world of two hosts, [`A`](Self::A) and [`B`](Self::B), which know each other's address.
@@ -63,7 +63,7 @@ impl Pair {
         }
     }
 
-    /// B listens, A connects to it; returns when both are connected.
+    /// Lets B listen and A connect to it. Returns when both are connected.
     ///
     /// # Panics
     ///
@@ -87,7 +87,7 @@ impl Pair {
         self.run_until_connected();
     }
 
-    /// Both connect to each other at once; returns when both are connected.
+    /// Lets both connect to each other at once. Returns when both are connected.
     ///
     /// # Panics
     ///
@@ -130,7 +130,7 @@ impl Pair {
         self.peers[usize::from(address == Self::B)].expect("the pair was connected")
     }
 
-    /// The host at `from` sends a packet to the other.
+    /// Sends a packet from the host at `from` to the other.
     ///
     /// # Errors
     ///
@@ -185,9 +185,9 @@ impl Pair {
         core::iter::from_fn(|| host.receive(peer)).collect()
     }
 
-    /// The host at `from` sends all these packets, each with its channel, mode and content, as fast as
-    /// the host accepts them. Returns the packets that the other received, as soon as these are as many
-    /// as were sent, or otherwise after `patience`. Events of both hosts stay in their queues.
+    /// Sends all these packets from the host at `from`, each with its channel, mode and content, as fast
+    /// as the host accepts them. Returns the packets that the other host received, as soon as these are as
+    /// many as were sent, or else after `patience`. Events of both hosts stay in their queues.
     ///
     /// # Panics
     ///
@@ -293,6 +293,7 @@ fn connected_peer(world: &mut World, address: u32) -> Option<PeerId> {
         if let Event::Connected { peer, .. } = event {
             return Some(peer);
         }
+        // An attempt that has failed would otherwise only show as a timeout of the test.
         let disconnected = matches!(event, Event::Disconnected { .. });
         let seed = world.seed();
         assert!(!disconnected, "{address}: {event:?}; replay with {seed}");

@@ -17,9 +17,10 @@ use crate::{LinkConfig, Queue};
 ///
 /// The jitter of the wireless presets is that of a radio that repeats lost frames; the rates are the
 /// share of one player. `Terrible` also duplicates 3 %, holds back 5 %, flips bits in 1 % and truncates
-/// 0.2 %: no network is like that, and a protocol that bears it bears all. UDP's checksum makes losses
-/// of the last two, unless [`udp_checksum`](LinkConfig::udp_checksum) is off: then `Terrible` changes
-/// the packets of a game that has not asked for [`Integrity::Crc32c`](porous_proto::Integrity).
+/// 0.2 %: no network is like that, and a protocol that bears it bears all. Flipped and truncated
+/// datagrams count as lost by UDP's checksum, unless [`udp_checksum`](LinkConfig::udp_checksum) is off:
+/// then `Terrible` changes the packets of a game without
+/// [`Integrity::Crc32c`](porous_proto::Integrity).
 ///
 /// ```
 /// use porous_proto::Config;
@@ -105,6 +106,7 @@ const fn lte() -> LinkConfig {
 }
 
 const fn transatlantic() -> LinkConfig {
+    // The time of the queue is replaced: CoDel has times of its own.
     line(ms(45), ms(1), ms(0)).loss(0.05).queue(Queue::CODEL)
 }
 

@@ -7,8 +7,8 @@ use porous_proto::{Ecn, Instant};
 use crate::codel::CoDel;
 use crate::{LinkConfig, Queue};
 
-/// Picoseconds in a microsecond. The transmitter counts in picoseconds: in microseconds, rounding
-/// would cost a fast link a tenth of its rate.
+/// Picoseconds in a microsecond. The transmitter counts in picoseconds: rounding to microseconds would
+/// cost a fast link a tenth of its rate.
 const PICOS: u128 = 1_000_000;
 
 /// The bits of a large packet, with its overhead.
@@ -17,7 +17,7 @@ const PACKET: u128 = 8 * 1514;
 /// The longest wait in front of a link with CoDel, which sets no bound itself.
 const LONGEST_CODEL: Duration = Duration::from_secs(1);
 
-/// What a queue does with a datagram.
+/// The decision of a queue about a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Pass,
@@ -26,10 +26,10 @@ enum Verdict {
     Full,
 }
 
-/// The state of the transmitter: when it will have sent all accepted datagrams.
+/// The transmitter, and the queue before it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bottleneck {
-    /// In picoseconds since the epoch.
+    /// When the last bit of all accepted datagrams will have left, in picoseconds of virtual time.
     free_at: u128,
     codel: CoDel,
 }
@@ -64,8 +64,7 @@ impl Bottleneck {
         ))
     }
 
-    /// What the queue does with `bits` more bits behind `backlog` picoseconds of waiting ones. An idle
-    /// link takes any datagram.
+    /// Decides about a datagram of `bits` bits, `backlog` picoseconds of waiting ones before it.
     fn judge(
         &mut self,
         queue: Queue,
@@ -79,6 +78,7 @@ impl Bottleneck {
             Queue::Bytes(most) => waiting + bits > 8 * u128::from(most),
             Queue::CoDel { target, interval } => {
                 let micros = |picos: u128| u64::try_from(picos / PICOS).unwrap_or(u64::MAX);
+                // CoDel decides when a datagram leaves. That time is known here when it comes.
                 let (leaves, wait) = (micros(now + backlog), micros(backlog));
                 let times = [target, interval];
                 let is_full = backlog > picos(LONGEST_CODEL);
@@ -88,6 +88,7 @@ impl Bottleneck {
                 is_full
             }
         };
+        // An idle link takes any datagram, even into a queue that is shorter than it.
         if is_full && backlog > 0 {
             Verdict::Full
         } else {

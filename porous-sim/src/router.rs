@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::SimAddress;
 
-/// How much of the other end a router looks at (RFC 4787 §4.1, §5).
+/// The part of a remote address that a router looks at (RFC 4787 §4.1, §5).
 ///
 /// ```
 /// use porous_sim::NatRule;
@@ -14,11 +14,11 @@ use crate::SimAddress;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NatRule {
-    /// At nothing: the rule is the same for all remote addresses.
+    /// None: the rule is the same for all remote addresses.
     EndpointIndependent,
-    /// At the machine.
+    /// The machine.
     AddressDependent,
-    /// At the machine and the port.
+    /// The machine and the port.
     AddressAndPortDependent,
 }
 
@@ -37,9 +37,9 @@ impl NatRule {
     ];
 }
 
-/// A router for [`World::add_router`](crate::World::add_router). At first it maps without looking at
-/// the other end, filters by the other end's machine and port, as most at home do, forgets after 2 min,
-/// and does not hairpin.
+/// A router for [`World::add_router`](crate::World::add_router). A new one is like most routers at home:
+/// it shows its host under one address to all remotes, lets in only machines and ports that the host has
+/// sent to, shuts a way in after 2 min, and does not hairpin.
 ///
 /// ```
 /// use core::time::Duration;
@@ -67,7 +67,7 @@ pub struct Router<A> {
 }
 
 impl<A: SimAddress> Router<A> {
-    /// A router that shows its host under these addresses, one for each mapping, in turn.
+    /// A router that shows its host under these addresses, the next one for each new mapping.
     ///
     /// # Panics
     ///
@@ -93,8 +93,8 @@ impl<A: SimAddress> Router<A> {
         }
     }
 
-    /// Which address is shown to which remote: the same to all, one to all ports of a machine, or
-    /// another one to each port.
+    /// Which address of the router is shown to a remote: the same to all remotes, the same to all ports
+    /// of a machine, or another one to each port. At first: the same to all.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};
@@ -109,7 +109,7 @@ impl<A: SimAddress> Router<A> {
     }
 
     /// Which remotes get in at an address that was shown to one: all, all ports of a machine that the
-    /// host has sent to, or only the ports that it has sent to.
+    /// host has sent to, or only the ports that the host has sent to. At first: only these ports.
     ///
     /// ```
     /// use porous_sim::{NatRule, Router};
@@ -123,8 +123,8 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// True if two addresses are ports of one machine; if it is not set, each address is a machine of
-    /// its own.
+    /// A function that is true for two addresses which are ports of one machine. Without it, each address
+    /// is a machine of its own.
     ///
     /// ```
     /// use porous_sim::Router;
@@ -138,7 +138,7 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// How long a way in stays open after the last datagram that went out by it.
+    /// How long a way in stays open after the last datagram that left by it.
     ///
     /// ```
     /// use core::time::Duration;
@@ -153,7 +153,7 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// The router sends datagrams from its own network back in (RFC 4787 §6).
+    /// Makes the router send datagrams from its own network back in (RFC 4787 §6).
     ///
     /// ```
     /// use porous_sim::Router;
@@ -167,7 +167,7 @@ impl<A: SimAddress> Router<A> {
         self
     }
 
-    /// The router's first address is the host's for all remotes, as if its owner had configured port
+    /// Lets all remotes in at the first address of the router, as if its owner had configured port
     /// forwarding.
     ///
     /// ```

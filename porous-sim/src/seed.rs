@@ -1,4 +1,4 @@
-//! One number decides everything that happens: the seed, and the streams derived from it.
+//! The seed, a number that decides everything that happens, and the streams derived from it.
 
 use alloc::string::String;
 use core::fmt;
@@ -12,7 +12,7 @@ use crate::hash::fnv;
 /// The environment variable that replays a run.
 const VARIABLE: &str = "POROUS_SEED";
 
-/// The number that a whole run follows from.
+/// The number from which a whole run follows.
 ///
 /// Each part of a simulation takes its own stream, by a name and an index. Streams are independent:
 /// drawing more from one, or adding another, changes nothing in the others.
@@ -119,6 +119,7 @@ impl Seed {
     /// ```
     #[must_use]
     pub fn child(self, name: &str, index: u64) -> Self {
+        // By the same derivation as a stream, so that parts of parts are as independent.
         Self(self.stream(name, index).next_u64())
     }
 }

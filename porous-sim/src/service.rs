@@ -1,10 +1,10 @@
-//! When a host is called: at once, or at the ticks of its game loop.
+//! The times at which a host is called: at once, or at the ticks of its game loop.
 
 use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// How the program around a host calls it.
+/// The way in which the program around a host calls it.
 ///
 /// ```
 /// use core::time::Duration;
@@ -46,11 +46,12 @@ impl Service {
         }
     }
 
-    /// The first time from `time` on at which this service calls the host, if there is a reason to.
+    /// The first time, `time` or later, at which this service calls a host that has a reason to be called.
     pub(crate) fn at_or_after(self, time: Instant) -> Instant {
         let Self::Tick { every, offset } = self else {
             return time;
         };
+        // In nanoseconds from the first tick on, so that a period of 1/60 s does not drift.
         let (every, offset) = (every.as_nanos().max(1), offset.as_nanos());
         let time = u128::from(time.as_micros()) * 1000;
         let ticks = time.saturating_sub(offset).div_ceil(every);
@@ -99,7 +100,7 @@ mod tests {
         for _ in 0..60 * 60 {
             now = service.at_or_after(service.rest(now));
         }
-        // 3600 times 2/3 of a nanosecond are missing.
+        // A sixtieth of a second is rounded down by 2/3 of a nanosecond, 3600 times.
         assert_eq!(now, at(59_999_997));
     }
 

@@ -1,5 +1,5 @@
-//! A host and what surrounds it in its program: the socket's buffer, the loop, the application's
-//! queue of events.
+//! A host and the parts of its program around it: the socket's buffer, the loop, the application's queue
+//! of events.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub(crate) struct Station<A> {
     events: VecDeque<Event<A>>,
     /// True if the application has called the host, which may have something to send.
     touched: bool,
-    /// The host is not called before this.
+    /// The host is not called before this: its machine is busy, or it was called at this tick.
     resting: Instant,
     /// Observes the calls of the host.
     #[cfg(feature = "swarm")]
@@ -83,7 +83,7 @@ impl<A: SimAddress> Station<A> {
         self.resting > now
     }
 
-    /// The host is not called before this.
+    /// Keeps the host from being called before this time.
     pub(crate) fn rest_until(&mut self, until: Instant) {
         self.resting = self.resting.max(until);
     }
@@ -92,18 +92,18 @@ impl<A: SimAddress> Station<A> {
         self.touched = true;
     }
 
-    /// When the host is to be called next, if no datagram arrives before. Ticks that have nothing to do
-    /// are left out, so that a world of ticked hosts can come to rest.
+    /// When the host is to be called next, if no datagram arrives before; `None` if it has nothing to do.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         let wanted = if self.touched || !self.inbox.is_empty() {
             now
         } else {
             self.clock.when(self.host.poll_timeout()?).max(now)
         };
+        // Only a tick with something to do, so that a world of ticked hosts can come to rest.
         Some(self.service.at_or_after(wanted.max(self.resting)))
     }
 
-    /// A datagram reaches the socket. False if the buffer had no room.
+    /// Puts a datagram into the buffer of the socket. False if the buffer has no room.
     pub(crate) fn deliver(&mut self, from: A, ecn: Ecn, datagram: Vec<u8>) -> bool {
         let bytes = self.inbox_bytes.saturating_add(datagram.len());
         if bytes > self.capacity {
@@ -115,12 +115,13 @@ impl<A: SimAddress> Station<A> {
         true
     }
 
-    /// The program wakes: it hands the host all datagrams that wait in the socket, then the time. What
-    /// the host then wants to send is to be taken with [`transmit`](Self::transmit).
+    /// Hands the host all datagrams that wait in the socket, then the time. Afterwards take the datagrams
+    /// that the host wants to send by [`transmit`](Self::transmit).
     pub(crate) fn wake(&mut self, now: Instant) {
         self.touched = false;
         self.resting = self.service.rest(now);
         self.inbox_bytes = 0;
+        // The host knows only the clock of its own machine.
         let now = self.clock.show(now);
         #[cfg(feature = "swarm")]
         self.watch.wakes();
@@ -156,7 +157,7 @@ impl<A: SimAddress> Station<A> {
         Some((transmit.to, transmit.ecn, transmit.datagram.to_vec()))
     }
 
-    /// The next new event of the host, which is kept for the application as well.
+    /// The next new event of the host. It is also kept for the application.
     pub(crate) fn collect(&mut self) -> Option<Event<A>> {
         let event = self.host.poll_event()?;
         self.events.push_back(event);

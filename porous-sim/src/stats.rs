@@ -1,4 +1,4 @@
-//! What became of the datagrams of a link.
+//! Counts of what became of the datagrams of a link.
 
 use core::ops::AddAssign;
 

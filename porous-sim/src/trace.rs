@@ -24,7 +24,7 @@ pub(crate) enum Happening {
     BadChecksum,
 }
 
-/// What a send is recorded as.
+/// The happening that is recorded when a datagram is sent.
 impl From<Fate> for Happening {
     fn from(fate: Fate) -> Self {
         match fate {
@@ -40,7 +40,7 @@ impl From<Fate> for Happening {
     }
 }
 
-/// What a trace keeps of a datagram's bytes.
+/// The length and the hash of a datagram's bytes, for a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Print {
     len: usize,
@@ -90,12 +90,12 @@ impl fmt::Display for Happening {
     }
 }
 
-/// A running digest of all that happened on a network, and on demand the same as text, a line each:
+/// A running digest of all that happened on a network, and on demand a text of a line for each happening:
 /// time, sender, receiver, happening, length, hash of the bytes.
 ///
-/// The digest is FNV-1a over all of these, so two digests are equal if and, but for an unlikely
-/// coincidence, only if the texts are. With integers for addresses the digest is the same on every
-/// machine; socket addresses of the standard library hash differently on big-endian ones.
+/// The digest is FNV-1a over all of these. Equal texts have equal digests, and different texts have
+/// different digests but for an unlikely coincidence. With integers for addresses the digest is the same
+/// on every machine; socket addresses of the standard library hash differently on big-endian machines.
 ///
 /// ```
 /// use porous_proto::Instant;
@@ -160,8 +160,8 @@ impl Trace {
         }
     }
 
-    /// Records a note on what the scenario does, or what an application received. The note counts in
-    /// the digest.
+    /// Records a note, for example on a step of the scenario, or on a packet that an application received.
+    /// The note counts in the digest.
     ///
     /// ```
     /// use porous_proto::Instant;
@@ -174,6 +174,7 @@ impl Trace {
     /// ```
     pub fn note(&mut self, now: Instant, note: &str) {
         self.digest.write_u64(now.as_micros());
+        // No happening has the code 0. The length comes first, so that two notes never read as one.
         self.digest.write(&[0]);
         self.digest.write_usize(note.len());
         self.digest.write(note.as_bytes());

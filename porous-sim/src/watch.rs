@@ -1,4 +1,4 @@
-//! Observes the calls of a host: checks that each costs no more steps than it may, and that strangers
+//! Observes the calls of a host, and checks that each costs no more steps than it may, and that strangers
 //! get no more bytes than they sent.
 
 use alloc::collections::BTreeMap;
@@ -9,11 +9,11 @@ use porous_proto::hooks::work;
 
 use crate::SimAddress;
 
-/// The steps that any datagram may cost, and those that each of its bytes may cost in addition.
+/// The steps that a received datagram may cost, and the steps that each of its bytes may cost in addition.
 const STEPS: [u64; 2] = [600, 40];
 
-/// The steps that a sent datagram, and each of its bytes, allow in addition, once: an acknowledgement
-/// may settle at one blow all that was sent since the last one.
+/// The steps that a sent datagram, and each of its bytes, add once to what received ones may cost: one
+/// acknowledgement may settle everything that was sent since the last one.
 const SETTLED: [u64; 2] = [8, 1];
 
 /// The traffic between a host and one address.
@@ -21,20 +21,20 @@ const SETTLED: [u64; 2] = [8, 1];
 struct Account {
     received: u64,
     sent: u64,
-    /// True once the address has proved that it is there, or the application has named it.
+    /// True once a peer at the address has proved that it receives there, or the application connected to it.
     known: bool,
     /// True if a peer may have moved to the address: the host may challenge it, with three bytes for
     /// each that came.
     asked: bool,
 }
 
-/// What one host did.
+/// The observations of one host.
 #[derive(Debug)]
 pub(crate) struct Watch<A> {
     accounts: BTreeMap<A, Account>,
-    /// The addresses from which a datagram has arrived since the host was called.
+    /// Unknown addresses from which a datagram has arrived in this call of the host.
     heard: Vec<A>,
-    /// The steps that settling sent datagrams may cost.
+    /// Steps that sent datagrams have added and that no received one has used.
     credit: u64,
 }
 
@@ -47,18 +47,18 @@ impl<A: SimAddress> Watch<A> {
         }
     }
 
-    /// The host is about to be called.
+    /// Notes that the host is about to be called.
     pub(crate) fn wakes(&mut self) {
         self.heard.clear();
     }
 
-    /// The application connects to this address.
+    /// Notes that the application connects to this address.
     pub(crate) fn names(&mut self, to: A) {
         self.accounts.entry(to).or_default().known = true;
     }
 
-    /// The host was given a datagram; `before` is the count of steps before that, `place` the address
-    /// of the peer that took it.
+    /// Checks the cost of a datagram that the host was given. `before` is the count of steps before the call,
+    /// `place` the address of the peer that took the datagram.
     pub(crate) fn received(
         &mut self,
         (from, len): (A, usize),
@@ -72,10 +72,12 @@ impl<A: SimAddress> Watch<A> {
             excess <= self.credit,
             "{steps} steps for a datagram of {len} bytes"
         );
+        // Only once: the credit of a sent datagram pays for one acknowledgement.
         self.credit -= excess;
         let account = self.accounts.entry(from).or_default();
         account.received += len;
         let taken = matches!(taken, Disposition::Accepted(_) | Disposition::Handled(_));
+        // A datagram of a peer from another address does not prove that the peer receives there.
         account.known |= taken && place == Some(from);
         account.asked |= taken;
         if !account.known {
@@ -83,7 +85,7 @@ impl<A: SimAddress> Watch<A> {
         }
     }
 
-    /// The host sends a datagram.
+    /// Checks that the host may send a datagram of this length to this address.
     pub(crate) fn sent(&mut self, to: A, len: usize) {
         let account = self.accounts.entry(to).or_default();
         account.sent += len as u64;

@@ -14,18 +14,16 @@ use smoltcp::wire::IpEndpoint;
 use crate::socket::{Sent, Watch, bad_address, send};
 use crate::{SocketClosed, SocketStats, time};
 
-/// The most datagrams that one step takes in: a flood must not stop the program. A small socket
-/// holds fewer.
+/// The most datagrams that one step takes in: a flood must not stop the program.
 const RECEIVES_PER_STEP: usize = 1024;
 
-/// How soon a datagram is tried again that the socket had no room for, if nothing tells that there
-/// is room.
+/// How soon a datagram that found no room in the socket is tried again, as smoltcp does not report room.
 const RETRY_SEND: Duration = Duration::from_millis(5);
 
 /// A host that lives on a UDP socket of smoltcp. See the [crate] for the order of calls.
 ///
-/// `R` is the source of random numbers, which nobody may be able to predict: connection ids and the
-/// keys of cookies are made of it.
+/// `R` is the source of random numbers, which no attacker may be able to predict: connection ids and the
+/// keys of cookies are made from it.
 #[derive(Debug)]
 pub struct SmolHost<R> {
     host: Host<R, IpEndpoint>,
@@ -35,8 +33,8 @@ pub struct SmolHost<R> {
     stats: SocketStats,
 }
 
-/// The datagram at the beginning of the buffer, which has to be sent. No other is made before it is
-/// gone, so that nothing overtakes it.
+/// The datagram at the beginning of the buffer, which found no room in the socket. No other is made before
+/// this one has left, so that nothing overtakes it.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     to: IpEndpoint,
@@ -68,13 +66,12 @@ impl<R: CryptoRng> SmolHost<R> {
         }
     }
 
-    /// A buffer for a socket that holds this many of the longest datagrams of this host, and one
-    /// more entry, since smoltcp needs one to skip the end of its ring. See
+    /// A buffer for a socket that holds this many of the longest datagrams of this host. See
     /// [the crate](crate#memory) for how many there should be.
     ///
     /// # Panics
     ///
-    /// If there is not so much memory.
+    /// If the allocation fails.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_rng;
@@ -88,16 +85,17 @@ impl<R: CryptoRng> SmolHost<R> {
     #[must_use]
     pub fn packet_buffer(&self, datagrams: usize) -> PacketBuffer<'static> {
         let bytes = datagrams.saturating_mul(self.buffer.len());
+        // One more, because smoltcp needs an entry to skip the end of its ring.
         let entries = datagrams.saturating_add(1);
         PacketBuffer::new(vec![PacketMetadata::EMPTY; entries], vec![0; bytes])
     }
 
-    /// Takes what has arrived in the socket, does what time demands, puts what has to be sent into
-    /// the socket; never blocks. To be called after the interface was polled, and when
-    /// [`poll_at`](Self::poll_at) says so.
+    /// Takes the datagrams that have arrived out of the socket, does what is due by time, and puts the
+    /// datagrams to be sent into the socket. Never blocks. To be called after the interface was polled,
+    /// and when [`poll_at`](Self::poll_at) says so.
     ///
-    /// At most 1024 datagrams are taken in; the rest waits in the socket. It is the socket that the
-    /// host was given before, or one that takes its place.
+    /// At most 1024 datagrams are taken in; the rest waits in the socket. `socket` is the one that earlier
+    /// calls were given, or one that takes its place.
     ///
     /// # Errors
     ///
@@ -123,6 +121,7 @@ impl<R: CryptoRng> SmolHost<R> {
         }
         let now = time::to_porous(now);
         self.receive(now, socket);
+        // Before sending, so that new datagrams find the room, and are not thrown away with the stuck ones.
         if self.watch.unstick(now, socket)? {
             self.stats.send_stuck += 1;
         }
@@ -137,7 +136,7 @@ impl<R: CryptoRng> SmolHost<R> {
     ///
     /// # Errors
     ///
-    /// [`ConnectError::BadAddress`] if nothing can come of it: see [the crate](crate#addresses); and
+    /// [`ConnectError::BadAddress`] if no host can be at the address: see [the crate](crate#addresses); and
     /// those of [`Host::connect`].
     ///
     /// ```
@@ -166,12 +165,12 @@ impl<R: CryptoRng> SmolHost<R> {
     }
 
     /// Begins to connect to a host that may be at any of up to 8 addresses: see
-    /// [`Host::connect_any`]. Those of which nothing can come are left out.
+    /// [`Host::connect_any`]. Addresses at which no host can be are left out.
     ///
     /// # Errors
     ///
-    /// Those of [`Host::connect_any`], and [`ConnectError::BadAddress`] if nothing can come of any:
-    /// it says why of the first.
+    /// Those of [`Host::connect_any`], and [`ConnectError::BadAddress`] if no host can be at any of the
+    /// addresses: it says why of the first.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_rng;
@@ -196,9 +195,9 @@ impl<R: CryptoRng> SmolHost<R> {
         self.connect_with(now, socket, to, &[])
     }
 
-    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
-    /// the remote host, which reads it by [`Peer::greeting`](porous_proto::Peer::greeting) before it
-    /// lets this one in. It carries no promise: see [`Host::connect_with`].
+    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes. The application of the
+    /// remote host reads it by [`Peer::greeting`](porous_proto::Peer::greeting) before it accepts. A greeting
+    /// is not protected: see [`Host::connect_with`].
     ///
     /// # Errors
     ///
@@ -242,8 +241,8 @@ impl<R: CryptoRng> SmolHost<R> {
     /// When [`step`](Self::step) should next be called, if the interface brings nothing before;
     /// `None` if nothing is due. A time in the past, or `now`, means at once.
     ///
-    /// Sleep until this or until what [`Interface::poll_at`](smoltcp::iface::Interface::poll_at)
-    /// says, whichever is earlier. It changes with every other call, so ask last.
+    /// Sleep until this time or that of [`Interface::poll_at`](smoltcp::iface::Interface::poll_at),
+    /// whichever is earlier. Every other call may change it, so ask last.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_rng;
@@ -261,8 +260,8 @@ impl<R: CryptoRng> SmolHost<R> {
             return Some(now);
         }
         if self.held.is_some() {
-            // The host's own deadline is in the past as long as it has output. There is room for
-            // sure when the socket is empty; until then the interface has something to do.
+            // Not the host's own deadline, which is in the past as long as it has output. An empty socket
+            // has room for sure; until it is empty, the interface has something to do.
             let is_empty = socket.send_queue() == 0;
             let retry_at = time::to_porous(now) + RETRY_SEND;
             return Some(if is_empty {
@@ -276,12 +275,12 @@ impl<R: CryptoRng> SmolHost<R> {
 
     fn receive(&mut self, now: Instant, socket: &mut Socket<'_>) {
         for _ in 0..RECEIVES_PER_STEP {
-            // It is read where it lies, so that none is cut off: the only error is that there is
-            // nothing more.
+            // Read where it lies and not copied, so that no datagram is cut off. The only error left is that
+            // no more have arrived.
             let Ok((datagram, meta)) = socket.recv() else {
                 return;
             };
-            // What became of it is in the host's counters.
+            // The host counts what became of the datagram.
             let _ = self
                 .host
                 .handle_datagram(now, meta.endpoint, Ecn::NotEct, datagram);
@@ -329,8 +328,8 @@ impl<R> SmolHost<R> {
         &self.host
     }
 
-    /// The state machine within, for commands and events. What needs a time takes
-    /// [`time::to_porous`] of the one that [`step`](Self::step) is given. What is to be sent leaves
+    /// The state machine within, for commands and events. A method that needs a time takes
+    /// [`time::to_porous`] of the time that [`step`](Self::step) is given. What a command sends leaves
     /// with the next step.
     ///
     /// ```
@@ -348,7 +347,7 @@ impl<R> SmolHost<R> {
         &mut self.host
     }
 
-    /// What the socket did beside carrying datagrams.
+    /// The counts of the socket since this host was made.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_rng;

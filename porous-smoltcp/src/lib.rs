@@ -1,6 +1,6 @@
 //! POROUS over smoltcp: a host on a UDP socket of a network stack without an operating system.
 //!
-//! [`SmolHost`] is the protocol and one buffer. The socket stays in smoltcp's `SocketSet`, where the
+//! [`SmolHost`] holds the protocol and one buffer. The socket stays in smoltcp's `SocketSet`, where the
 //! interface needs it, and is lent to the host for each [`step`](SmolHost::step).
 //!
 //! ```
@@ -61,7 +61,7 @@
 //!         }
 //!     }
 //!
-//!     // Sleep until somebody has something to do, or the device has a packet.
+//!     // Sleep until a host or the interface has something to do, or the device has a packet.
 //!     let wake_at = [
 //!         interface.poll_at(now, &sockets),
 //!         server.poll_at(now, sockets.get(server_socket)),
@@ -70,7 +70,7 @@
 //!     let wake_at = wake_at.into_iter().flatten().min();
 //!     # assert!(wake_at.is_some());
 //!     # let _ = wake_at;
-//!     now += Duration::from_millis(1); // the loopback device cannot wake anybody
+//!     now += Duration::from_millis(1); // the loopback device cannot end a sleep
 //! }
 //! assert_eq!(greeting.as_deref(), Some(&b"hello"[..]));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
@@ -85,15 +85,14 @@
 //!    returns `None`, pulling packets with [`receive`](porous_proto::Host::receive); then the
 //!    program itself, which [`send`](porous_proto::Host::send)s.
 //!
-//! What the program sends leaves with the next `step`, and what `step` sends leaves with the next
-//! `poll`. `Interface::poll` works until the device has no more packets, which a flood can make
-//! long: `poll_ingress_single` does it in bounded pieces.
+//! A packet that the program sends leaves with the next `step`, and a datagram that `step` sends leaves
+//! with the next `poll`. `Interface::poll` works until the device has no more packets, which may take long
+//! in a flood: `poll_ingress_single` takes one packet at a time.
 //!
 //! # Time
 //!
-//! `step` and `poll_at` take smoltcp's `Instant`, the same that the interface is given, and
-//! [`time`] is the only place where one time is made of the other. The clock should begin at zero
-//! or later.
+//! `step` and `poll_at` take smoltcp's `Instant`, the same that the interface is given, and [`time`]
+//! converts it to the core's and back. The clock should begin at zero or later.
 //!
 //! # Addresses
 //!
@@ -102,48 +101,47 @@
 //! has two names, and there are no IPv4-mapped addresses to be unmapped. Do not connect to one
 //! (`::ffff:10.0.0.1`): smoltcp would look for it among the IPv6 hosts.
 //!
-//! [`connect`](SmolHost::connect) refuses addresses of which nothing can come
-//! ([`ConnectError::BadAddress`]): none at all, port 0, a broadcast or multicast address, and, if the
-//! socket is bound to an address, one of the other family and that address itself. That nobody is
-//! bound to a port smoltcp does not tell.
+//! [`connect`](SmolHost::connect) refuses addresses at which no host can be
+//! ([`ConnectError::BadAddress`]): the unspecified address, port 0, a broadcast or multicast address, and,
+//! if the socket is bound to an address, one of the other family and that address itself. smoltcp does not
+//! report that no socket is bound to a port.
 //!
 //! smoltcp chooses the address that a datagram leaves from. If the interface has several of one
-//! family, bind the socket to the one that peers know: a datagram from another is ignored by them.
+//! family, bind the socket to the one that peers know: they ignore a datagram from another.
 //!
 //! # The end
 //!
-//! The socket is lent to a host, which can send nothing when it is dropped: say goodbye by
-//! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut), and go
-//! on until each peer's [`Event::Disconnected`] came.
+//! A host that is dropped tells its peers nothing, because it does not own the socket. Call
+//! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut) before, and
+//! go on until the [`Event::Disconnected`] of each peer has come.
 //!
 //! # Memory
 //!
 //! The driver itself takes one buffer of
 //! [`max_datagram_size`](porous_proto::Host::max_datagram_size), 1200 bytes by default, when it is
-//! made, and nothing afterwards; datagrams are read where the socket has them. What the
-//! host takes is bounded by its [`Config`]; for a small machine these matter most: `max_peers`,
-//! `receive_budget`, `send_budget`, `windows` and `channels`.
+//! made, and nothing afterwards; datagrams are read where the socket has them. The memory of the host is
+//! bounded by its [`Config`]; for a small machine these matter most: `max_peers`, `receive_budget`,
+//! `send_budget`, `windows` and `channels`.
 //!
 //! The socket's buffers are the caller's; [`packet_buffer`](SmolHost::packet_buffer) makes one. One
-//! datagram each way is enough to work. What arrives between two steps and does not fit is lost
-//! without a sign, and is taken for congestion: for a client 8 datagrams are a good number, for a
-//! server 2 to 4 for each peer. To send, there should be room for what one step makes: a few
-//! datagrams for each peer; what has no room only waits for the next step. A buffer of fewer than
-//! 1200 bytes can never send a request, and never receive one.
+//! datagram each way is enough to work. A datagram that arrives between two steps and does not fit is lost
+//! without a report, and the sender takes the loss for congestion: for a client a buffer of 8 datagrams is
+//! good, for a server one of 2 to 4 for each peer. The buffer to send should hold what one step makes, a
+//! few datagrams for each peer; a datagram without room only waits for the next step. A buffer of fewer
+//! than 1200 bytes can never hold a request, on the way in or on the way out.
 //!
 //! The packets of the device have to be able to carry a datagram: its IP MTU must be 1248 bytes or
-//! more, and with a greater `max_datagram` 48 more than that. smoltcp drops what is longer, or
-//! splits it if it was built to: leave [`Config::path_mtu_discovery`] below what the device
-//! carries. smoltcp neither sends nor tells marks of congestion: [`Config::ecn`] ends with the first
-//! acknowledgement.
+//! more, and 48 bytes more than `max_datagram` if that is greater. smoltcp drops a longer packet, or
+//! splits it if it was built to: keep [`Config::path_mtu_discovery`] below what the device carries. smoltcp
+//! neither sends nor reports marks of congestion (ECN), so that [`Config::ecn`] switches itself off with
+//! the first acknowledgement.
 //!
-//! A device whose `ChecksumCapabilities` leave out UDP's checksum has to check it itself: handshakes
-//! and disconnections are guarded by nothing else, and [`Integrity`] guards what comes between.
+//! A device whose `ChecksumCapabilities` leave out UDP's checksum has to check it itself: nothing else
+//! guards handshakes and disconnections. [`Integrity`] guards the datagrams of a connection.
 //!
 //! # Errors
 //!
-//! What a socket reports about one datagram is no error of the host: the datagram is lost, as any
-//! may be.
+//! An error of the socket about one datagram is no error of the host: the datagram is lost, as any may be.
 //!
 //! | what happens | what the driver does |
 //! |---|---|
@@ -152,22 +150,22 @@
 //! | the same, but the datagram is longer than the whole buffer | lost; `send_lost` |
 //! | `SendError::Unaddressable`: port 0, or no address | lost; `send_lost`; an attempt to connect there ends with [`DisconnectReason::Unreachable`] |
 //! | the socket is bound to an address of IPv4, and the datagram is for IPv6, or the other way round | the same (smoltcp would panic) |
-//! | nothing leaves the socket for 2 s | what is in it is lost; `send_stuck` |
+//! | nothing leaves the socket for 2 s | all datagrams in the socket are lost; `send_stuck` |
 //! | `RecvError::Exhausted` | nothing more |
 //! | `RecvError::Truncated` | cannot happen: datagrams are read where they are |
 //! | no room to receive, no route, no source address, longer than the MTU | lost in smoltcp, which does not tell |
 //!
 //! # Ethernet
 //!
-//! On Ethernet smoltcp keeps a datagram in the socket for as long as nobody answers for its address, or
-//! there is no route to it, and all others behind it: one player that pulls a cable, or a wrong address
-//! that was connected to, would silence the host for ever. The driver empties a socket of which nothing
-//! has left for two seconds. An attacker that can make a request seem to come from an unused address of
-//! the link can still make a server wait for these two seconds, again and again: there has to be a
-//! router in front that filters, and no such attacker on the link.
+//! On Ethernet smoltcp keeps a datagram in the socket while no machine answers for its address, or while
+//! there is no route to it, and all later datagrams wait behind it: one player that pulls a cable, or one
+//! wrong address to connect to, would silence the host for ever. So the driver empties a socket that
+//! nothing has left for two seconds. An attacker that forges requests from an unused address of the link
+//! can still make a server wait for two seconds, again and again: put a router that filters in front, and
+//! let no such attacker onto the link.
 //!
-//! smoltcp knows 8 neighbours, unless it is built with another number, and forgets one for each
-//! further one. Set its `iface-neighbor-cache-count` to more than there are peers on the link.
+//! smoltcp remembers 8 neighbours, unless it is built with another number, and forgets one for each
+//! further one. Set its `iface-neighbor-cache-count` to more than the peers on the link.
 #![no_std]
 #![doc(test(attr(deny(warnings))))]
 

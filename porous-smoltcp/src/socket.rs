@@ -1,4 +1,4 @@
-//! What a socket of smoltcp does with a datagram, and what each of its errors means.
+//! The attempts to send by a socket of smoltcp, the meaning of its errors, and a watch for stuck ones.
 
 use core::fmt;
 use core::time::Duration;
@@ -7,11 +7,11 @@ use porous_proto::{BadAddress, Instant};
 use smoltcp::socket::udp::{SendError, Socket};
 use smoltcp::wire::IpEndpoint;
 
-/// A socket of which nothing has left for this time is emptied. smoltcp sends an ARP or neighbour
-/// request once a second, so two of its requests were not answered.
+/// A socket that nothing has left for this time is emptied. smoltcp sends an ARP or neighbour request once
+/// a second, so two of its requests were not answered.
 pub(crate) const STUCK: Duration = Duration::from_secs(2);
 
-/// What the socket did beside carrying datagrams.
+/// Counts of what the socket did beside carrying datagrams, since the host was made.
 ///
 /// ```
 /// use porous_smoltcp::SocketStats;
@@ -21,17 +21,17 @@ pub(crate) const STUCK: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SocketStats {
-    /// Datagrams that the socket can never send: their address is none, or they are longer than
-    /// its whole buffer. The protocol treats them as any lost datagram.
+    /// Datagrams that the socket can never send, because their address is invalid or they are longer than
+    /// the whole buffer. The protocol treats them as any lost datagram.
     pub send_lost: u64,
     /// Attempts to send that found no room. The datagram is kept and leaves later.
     pub send_delayed: u64,
-    /// How often the socket was emptied because it was stuck: see [the crate](crate#ethernet).
+    /// Times that the socket was emptied because it was stuck: see [the crate](crate#ethernet).
     pub send_stuck: u64,
 }
 
-/// The socket is not bound, or was closed: nothing can be sent or received. The driver goes on
-/// where it was once the socket is bound again.
+/// The socket is not bound, or was closed: nothing can be sent or received. Bind it again, and the next
+/// step goes on.
 ///
 /// ```
 /// use porous_smoltcp::SocketClosed;
@@ -50,7 +50,7 @@ impl fmt::Display for SocketClosed {
 
 impl core::error::Error for SocketClosed {}
 
-/// Why nothing can come of connecting to this address from this socket, if it is known.
+/// Why no host can answer at this address, for this socket, if that is known.
 pub(crate) fn bad_address(socket: &Socket<'_>, to: IpEndpoint) -> Option<BadAddress> {
     let (ip, bound) = (to.addr, socket.endpoint());
     if ip.is_unspecified() {
@@ -71,14 +71,14 @@ pub(crate) fn bad_address(socket: &Socket<'_>, to: IpEndpoint) -> Option<BadAddr
     }
 }
 
-/// What became of a datagram.
+/// The result of an attempt to put a datagram into the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// It is in the socket.
+    /// The datagram is in the socket.
     Queued,
-    /// It will never be sent.
+    /// The datagram can never be sent.
     Lost,
-    /// It will never be sent, nor will any other to this address.
+    /// Neither this datagram nor any other to this address can ever be sent.
     Unreachable,
     /// There is no room now.
     NoRoom,
@@ -86,7 +86,7 @@ pub(crate) enum Sent {
 
 /// Puts a datagram into an open socket.
 pub(crate) fn send(socket: &mut Socket<'_>, to: IpEndpoint, datagram: &[u8]) -> Sent {
-    // smoltcp finds out when the datagram leaves, and panics.
+    // smoltcp would take it, and panic when it leaves.
     let bound = socket.endpoint().addr;
     if bound.is_some_and(|addr| addr.version() != to.addr.version()) {
         return Sent::Unreachable;
@@ -106,25 +106,26 @@ fn fits_when_empty(socket: &Socket<'_>, datagram: &[u8]) -> bool {
 /// Notices that nothing leaves the socket any more.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// What was queued when the host had sent what it could.
+    /// Bytes in the socket when the host had sent what it could.
     queued: usize,
-    /// When it was first seen that none of it has left.
+    /// When it was first seen that none of these bytes has left; `None` if some has.
     stuck_since: Option<Instant>,
 }
 
 impl Watch {
-    /// To be called whenever something may have been put into the socket.
+    /// Notes how much waits in the socket. To be called when the host has put datagrams into it.
     pub(crate) fn sent(&mut self, socket: &Socket<'_>) {
         self.queued = socket.send_queue();
     }
 
-    /// Empties a socket that is stuck, and says whether it was. It must be open.
+    /// Empties an open socket that is stuck. Returns true if it was.
     pub(crate) fn unstick(
         &mut self,
         now: Instant,
         socket: &mut Socket<'_>,
     ) -> Result<bool, SocketClosed> {
         let queued = socket.send_queue();
+        // Only this driver puts datagrams in, so another length means that some have left.
         if queued == 0 || queued != self.queued {
             self.stuck_since = None;
             return Ok(false);
@@ -134,7 +135,7 @@ impl Watch {
             return Ok(false);
         }
         self.stuck_since = None;
-        // The only way to empty it.
+        // smoltcp has no other way to empty a socket.
         let endpoint = socket.endpoint();
         socket.close();
         socket.bind(endpoint).map_err(|_| SocketClosed)?;
@@ -151,7 +152,7 @@ mod tests {
 
     const TO: IpEndpoint = IpEndpoint::new(IpAddress::v4(10, 0, 0, 2), 9);
 
-    /// One that was sent a datagram which cannot leave.
+    /// A socket with a datagram that cannot leave.
     fn stuck() -> (Socket<'static>, Watch) {
         let buffer = || PacketBuffer::new(vec![PacketMetadata::EMPTY; 2], vec![0; 64]);
         let mut socket = Socket::new(buffer(), buffer());
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(watch.unstick(START + STUCK, &mut socket), Ok(true));
         assert_eq!((socket.endpoint(), socket.send_queue()), (endpoint, 0));
         assert_eq!(socket.hop_limit(), Some(5));
-        // The next one has as much time.
+        // The next datagram has as much time.
         assert_eq!(send(&mut socket, TO, b"lost"), Sent::Queued);
         watch.sent(&socket);
         for now in [START + STUCK, just_before + STUCK] {
@@ -211,7 +212,7 @@ mod tests {
             now = now + STUCK / 2;
             assert_eq!(watch.unstick(now, &mut socket), Ok(false));
             now = now + STUCK / 2;
-            // Something else is in it than before.
+            // Another datagram is in the socket than before.
             socket.close();
             socket.bind(7).unwrap();
             assert_eq!(send(&mut socket, TO, b"other"), Sent::Queued);

@@ -1,5 +1,5 @@
-//! smoltcp's time and the core's. Both count microseconds from a moment that the program chooses,
-//! and nowhere else is one made of the other.
+//! Conversions between smoltcp's time and the core's. Both count microseconds from a moment that the
+//! program chooses.
 
 use smoltcp::time::Instant as SmolInstant;
 
@@ -7,8 +7,8 @@ use porous_proto::Instant;
 
 /// smoltcp's time as the core takes it: for the commands of a [`Host`](porous_proto::Host).
 ///
-/// smoltcp's times may be negative, the core's are not: a negative one is taken for zero. The core
-/// sees time stand still until the clock has reached zero, so start it there or later.
+/// smoltcp's times may be negative, the core's are not: a negative time becomes zero. For the core, time
+/// stands still until the clock has reached zero, so start the clock there or later.
 ///
 /// ```
 /// use porous_smoltcp::time;
@@ -24,8 +24,7 @@ pub fn to_porous(at: SmolInstant) -> Instant {
 
 /// The core's time as smoltcp takes it: for deadlines.
 ///
-/// What is later than smoltcp can say, which is 292,000 years, is taken for the last time that it
-/// can say.
+/// A time beyond smoltcp's range of 292,000 years becomes the last time of that range.
 ///
 /// ```
 /// use porous_smoltcp::time;

@@ -1,8 +1,8 @@
-//! What strangers with tiny datagrams cost 63 honest clients of a server with a 60 Hz loop, and
-//! what they cost those of an echo server without any protocol, in the same run.
-//! `cargo run --release -p porous-std --example flood -- 0 100000 300000`, and with `buffer=212992`
-//! before the rates for a smaller receive buffer. With `send` instead of a rate: how long one call of
-//! a server sends that has 80 MB for its clients.
+//! Measures how strangers with tiny datagrams delay 63 honest clients of a server with a 60 Hz loop, and
+//! the clients of an echo server without any protocol in the same run.
+//! `cargo run --release -p porous-std --example flood -- 0 100000 300000` floods at these rates a second;
+//! `buffer=212992` before the rates sets a smaller receive buffer. `send` instead of a rate measures the
+//! longest sending call of a server that has 80 MB for its clients.
 #![expect(clippy::unwrap_used, reason = "a failed step ends the measurement")]
 
 extern crate alloc;
@@ -23,10 +23,11 @@ use rustix::event::{Timespec, poll};
 
 const CLIENTS: usize = 63;
 const TICK: Duration = Duration::from_nanos(16_666_667);
-/// How long each flood is measured, after a second in which all begin.
+/// The time in which all threads begin, before each flood is measured.
 const WARM: Duration = Duration::from_secs(1);
+/// The time for which each flood is measured.
 const MEASURED: Duration = Duration::from_secs(5);
-/// How many sockets the strangers have.
+/// Sockets of the strangers.
 const STRANGERS: usize = 64;
 
 /// A host without a driver, so that each half of a step is measured alone.
@@ -46,7 +47,7 @@ fn rest(duration: Duration) {
     let _interrupted = poll(&mut [], Some(&timeout));
 }
 
-/// What all threads share.
+/// The state that all threads share.
 struct Run {
     clock: Clock,
     stop: AtomicBool,
@@ -81,13 +82,13 @@ impl Run {
         ping
     }
 
-    /// How long ago it was made, in microseconds.
+    /// The age of a ping in microseconds.
     fn age(&self, ping: &[u8]) -> u64 {
         let made = u64::from_le_bytes(ping[..8].try_into().unwrap());
         self.clock.now().as_micros().saturating_sub(made)
     }
 
-    /// Sixty turns a second. A turn says how many datagrams it took in.
+    /// Runs sixty turns a second. A turn returns how many datagrams it took in.
     fn turns(&self, mut turn: impl FnMut() -> u64) {
         let mut next = self.clock.now();
         while self.goes_on() {
@@ -161,7 +162,7 @@ impl Client for UdpSocket {
 impl Client for (Host, PeerId) {
     fn ping(&mut self, run: &Run) {
         let ping = run.ping().to_vec();
-        // Nothing comes of it before it is connected.
+        // Refused before the client is connected.
         let _early = self.0.send(self.1, ChannelId(0), ping, Mode::Unreliable);
         self.0.transmit().unwrap();
     }
@@ -175,8 +176,8 @@ impl Client for (Host, PeerId) {
     }
 }
 
-/// Each pings sixty times a second, and all listen once a millisecond: how old the answers were, in
-/// order, and how many pings there were.
+/// Lets each client ping sixty times a second, and all receive once a millisecond. Returns the sorted ages
+/// of the answers, and the number of pings.
 fn talk(run: &Run, mut clients: Vec<impl Client>) -> (Vec<u64>, usize) {
     let now = run.clock.now();
     let count = u32::try_from(CLIENTS).unwrap();
@@ -213,7 +214,7 @@ fn flood(run: &Run, to: SocketAddr, rate: u64) {
     let mut sockets = sockets.iter().cycle();
     while run.goes_on() {
         let due = run.clock.now().as_micros() * rate / 1_000_000;
-        // What could not be sent in time is not made up for.
+        // Datagrams that could not be sent in time are not made up for.
         sent = sent.max(due.saturating_sub(rate / 100));
         while sent < due {
             let _full = sockets.next().unwrap().send(&[0xa5; 8]);
@@ -232,7 +233,7 @@ fn connect(to: SocketAddr) -> (Host, PeerId) {
     (host, peer)
 }
 
-/// The longest call that sends, with as much to go as the host takes for each client.
+/// The longest call that sends, with as many packets queued for each client as the host takes.
 fn send() -> String {
     let run = Arc::new(Run::start());
     let mut server = host(Config::new());
@@ -280,7 +281,7 @@ fn send() -> String {
 
 fn measure(is_porous: bool, rate: u64, receive: usize) -> String {
     let run = Arc::new(Run::start());
-    // The buffers of both are the same.
+    // The sockets of both servers have the same buffers.
     let host = host(Config::new());
     let wanted = SocketBuffers {
         receive,

@@ -13,26 +13,26 @@ use crate::sleep::sleep;
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].
 ///
-/// When it is dropped, each peer is told once that it ends; [`close`](Self::close) makes sure that
-/// they know.
+/// When the host is dropped, each peer is told once that the connection ends; [`close`](Self::close) waits
+/// until all peers know.
 #[derive(Debug)]
 pub struct UdpHost<C = ()> {
     pub(crate) endpoint: Endpoint<UdpSocket, C>,
 }
 
 impl UdpHost {
-    /// Binds a new socket; port 0 lets the system choose one. A server binds to `[::]` and its
-    /// port, and so serves IPv6 and IPv4 alike, or to `0.0.0.0` where there is no IPv6. A client
-    /// binds to port 0 of one of these.
+    /// Binds a new socket; with port 0 the system chooses the port. A server binds to `[::]` and its
+    /// port, and so serves both IPv6 and IPv4, or to `0.0.0.0` where there is no IPv6. A client
+    /// binds to port 0 of one of these addresses.
     ///
     /// The socket gets larger buffers than the system's usual ones, as far as the system allows:
     /// see [`SocketBuffers`](crate::SocketBuffers).
     ///
     /// # Errors
     ///
-    /// The system's error, with the address, if it cannot bind the socket: mostly that another program
-    /// has the port, that no interface has the address, or that there is no IPv6. Also if there
-    /// are no random numbers.
+    /// The system's error, with the address, if it cannot bind the socket. The usual causes: another
+    /// program has the port, no interface has the address, or there is no IPv6. Also if the system has no
+    /// random numbers.
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};
@@ -45,9 +45,9 @@ impl UdpHost {
         Self::from_socket(bind(address)?, config)
     }
 
-    /// Takes over a socket, for example one with options of its own. It becomes non-blocking, is
-    /// set up to carry many datagrams a call where the system can, and keeps the buffers that it
-    /// has. It must be bound and not connected.
+    /// Takes over a socket, for example one with options of its own. The socket must be bound and not
+    /// connected. It becomes non-blocking, is set up to carry many datagrams a call where the system can,
+    /// and keeps the buffers that it has.
     ///
     /// # Errors
     ///
@@ -83,17 +83,17 @@ impl UdpHost {
 }
 
 impl<C: Conditioner> UdpHost<C> {
-    /// Takes what has arrived, does what time demands, sends what has to be sent; never blocks.
-    /// For a game loop: once a tick.
+    /// Takes in the datagrams that have arrived, does what is due by time, and sends what is to be sent.
+    /// Never blocks. A game loop calls it once a tick.
     ///
-    /// Both, taking in and sending, end after the [time](Self::set_time_limit) that a call has,
-    /// 8 ms if nothing is said; the rest waits for the next step.
+    /// Taking in and sending each end after the [time limit](Self::set_time_limit) of a call, 8 ms unless
+    /// it was changed; the rest waits for the next step.
     ///
     /// # Errors
     ///
-    /// Only if the socket is of no more use; its kind is that of the system's error. Nothing
-    /// but the datagrams at hand is lost by it, and the host can still be asked what it has. What
-    /// the network does to datagrams is no error.
+    /// Only if the socket is of no more use: make a new host. The kind is that of the system's error. Only
+    /// the datagrams at hand are lost, and packets and events of this host can still be polled. What the
+    /// network does to datagrams is no error.
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};
@@ -107,11 +107,10 @@ impl<C: Conditioner> UdpHost<C> {
         self.endpoint.transmit()
     }
 
-    /// Sends what waits, sleeps until a datagram comes, a deadline of the host is due, or `max`
-    /// is over; then does what [`step`](Self::step) does. For a program that is driven by its
-    /// network.
+    /// Sends what waits, and sleeps until a datagram comes, a deadline of the host is due, or `max` is
+    /// over. Then does what [`step`](Self::step) does. For a program that is driven by its network.
     ///
-    /// It may return early, and does so without end while events wait: poll them all first.
+    /// It may return early, and returns at once while events wait: poll them all before.
     ///
     /// # Errors
     ///
@@ -136,12 +135,12 @@ impl<C: Conditioner> UdpHost<C> {
         self.step()
     }
 
-    /// Says goodbye to all, and waits until they know: mostly for a round trip, for a peer that does
-    /// not answer at most for [`disconnect_timeout`](Config::disconnect_timeout), after the deadline of
-    /// a [`Disconnect::Flush`]. A host that comes meanwhile is not let in; events and packets that come
-    /// meanwhile, or were not taken, are dropped.
+    /// Ends all connections, and waits until all peers know. That takes about a round trip; for a peer that
+    /// does not answer, at most [`disconnect_timeout`](Config::disconnect_timeout), counted from the
+    /// deadline of a [`Disconnect::Flush`]. A stranger that asks meanwhile is not let in. Events and packets
+    /// that come meanwhile, or that were not taken before, are dropped.
     ///
-    /// A host that is only dropped tells each peer once, and waits for nothing.
+    /// A host that is only dropped tells each peer once, and does not wait.
     ///
     /// # Errors
     ///
@@ -159,6 +158,7 @@ impl<C: Conditioner> UdpHost<C> {
         self.endpoint.disconnect_all(how);
         while !self.endpoint.is_empty() {
             self.wait(Duration::MAX)?;
+            // Events that wait would let `wait` return at once, and this loop spin.
             while self.endpoint.poll_event().is_some() {}
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! POROUS over `std::net`: one [`UdpHost`] is one UDP socket and all the peers behind it.
 //!
-//! There is no runtime, no callback, and no thread that was not asked for. A game calls
-//! [`UdpHost::step`] once a tick, which never blocks; a program that has nothing else to do calls
-//! [`UdpHost::wait`], which sleeps until there is something to do. Both do the same work: take what
-//! has arrived, do what time demands, send what has to be sent. A game whose ticks are long lets a
-//! [thread of its own](#a-thread-of-its-own) do it.
+//! There is no runtime, no callback, and no thread unless a program asks for one. A game calls
+//! [`UdpHost::step`] once a tick, which never blocks. A program that has nothing else to do calls
+//! [`UdpHost::wait`], which sleeps until there is something to do. Both do the same work: take in the
+//! datagrams that have arrived, do what is due by time, send what is to be sent. A game whose ticks are
+//! long lets a [thread of its own](#a-thread-of-its-own) do this work.
 //!
 //! ```
 //! use core::time::Duration;
@@ -42,8 +42,8 @@
 //! # }
 //! ```
 //!
-//! The names of the core are here as well: [`prelude`] has the usual ones, [`proto`] is the whole of
-//! it, with [`congestion`] and [`Bytes`], so that a game depends on this crate alone.
+//! This crate also has the names of the core, so that a game depends on this crate alone: [`prelude`] has
+//! the usual names, [`proto`] all of them, and [`congestion`] and [`Bytes`] are here, too.
 //!
 //! ```
 //! use porous_std::congestion::Congestion;
@@ -67,20 +67,20 @@
 //!    [`receive`](UdpHost::receive);
 //! 3. the game itself, which [`send`](UdpHost::send)s.
 //!
-//! What is sent leaves with the next `step` or `wait`; call `step` once more at the end of a tick
-//! if a tick is long.
+//! A packet leaves with the next `step` or `wait`. If a tick is long, call `step` once more at its end.
 //!
 //! # A thread of its own
 //!
 //! [`UdpHost::spawn`] moves a host into a thread, which answers and acknowledges at once, however
-//! long the game's ticks are: a level that is loaded costs no connection, and a round trip is that
-//! of the network. The game has a [`HostThread`], whose methods queue commands and never block:
+//! long the game's ticks are: no connection times out while a level is loaded, and the measured round
+//! trip is that of the network. The game has a [`HostThread`], whose methods queue commands and never
+//! block:
 //!
 //! ```
 //! use core::time::Duration;
 //! use porous_std::{ChannelId, Config, Disconnect, Event, HostThread, Listen, Mode, Output, UdpHost};
 //!
-//! /// One tick of the client: whether the game goes on.
+//! /// One tick of the client. Returns true while the game goes on.
 //! fn client_tick(network: &mut HostThread) -> Result<bool, Box<dyn core::error::Error>> {
 //!     while let Some(output) = network.poll() {
 //!         match output {
@@ -95,7 +95,7 @@
 //!             _ => {}
 //!         }
 //!     }
-//!     // Here the game moves and draws, and sends what there is to say.
+//!     // Here the game moves and draws, and sends its packets.
 //!     Ok(true)
 //! }
 //!
@@ -114,7 +114,7 @@
 //!         }
 //!     }
 //! }
-//! // It has left, so that its packet has arrived; perhaps it was not polled yet.
+//! // The client has left, so its packet has arrived; perhaps the server has not polled it yet.
 //! while said.is_empty() {
 //!     if let Some(Output::Packet { packet, .. }) = server.poll() {
 //!         said.push(packet.payload);
@@ -127,32 +127,32 @@
 //! # }
 //! ```
 //!
-//! Both ways have limits. A game that does not poll is told no more than fits, and the rest is held
-//! back at the peers: see [`HostThread::poll`]. A game that sends more than the thread or the
-//! network can take gets its packets back, in their order: see [`HostThread::send`].
+//! The queues between game and thread have limits. For a game that does not poll, packets wait until the
+//! queue is full, and the rest is held back at the peers: see [`HostThread::poll`]. A game that sends
+//! more than the thread or the network can take gets its packets back, in their order: see
+//! [`HostThread::send`].
 //!
 //! # The end
 //!
-//! [`close`](UdpHost::close) says goodbye to all peers and waits until they know. A [`UdpHost`] that is
-//! only dropped tells each peer once and waits for nothing, as far as the socket has room, and nobody
-//! while the thread panics: a peer that does not hear it notices by its [timeout](Config::timeout). A
+//! [`close`](UdpHost::close) ends all connections and waits until all peers know. A [`UdpHost`] that is
+//! only dropped tells each peer once, as far as the socket has room, and does not wait; while the thread
+//! panics, it tells none. A peer that was not told notices by its [timeout](Config::timeout). A
 //! [`HostThread`] that is dropped closes.
 //!
 //! # Addresses
 //!
-//! A host that is bound to `[::]` serves IPv6 and IPv4 alike; an IPv4 peer has an IPv4 address all
-//! the same. See [`porous_udp`](porous_udp#addresses). Addresses of which nothing can come
-//! are refused, and an attempt at one that cannot be reached ends at once:
-//! [`porous_udp`](porous_udp#where-nobody-is) says which those are.
+//! A host that is bound to `[::]` serves both IPv6 and IPv4, and an IPv4 peer has an IPv4 address: see
+//! [`porous_udp`](porous_udp#addresses). Addresses at which no host can be are refused, and an attempt to
+//! connect to one that cannot be reached ends at once: see [`porous_udp`](porous_udp#unreachable-addresses).
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no
 //! error of the host: the datagram is lost, as any may be, and counted in [`SocketStats`]. A
 //! datagram that finds no room in the socket is kept, and nothing overtakes it. An `Err` of
 //! [`step`](UdpHost::step) or [`wait`](UdpHost::wait) means that the socket itself is of no more
-//! use: say goodbye to the player and make a new host. Which is which stands in
-//! [`porous_udp`](porous_udp#when-the-network-fails), a row an error.
+//! use: say goodbye to the player and make a new host. The table in
+//! [`porous_udp`](porous_udp#when-the-network-fails) lists the errors of each kind.
 #![doc(test(attr(deny(warnings))))]
 
 #[cfg(doctest)]

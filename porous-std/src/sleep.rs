@@ -7,25 +7,25 @@ use std::net::UdpSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-/// Sleeps until one of the sockets has a datagram to be received or, if `to_send`, the first has
-/// room to send one; at most for `longest`. Says which have something to be received.
-///
-/// A read timeout of the socket would need no library, but it counts in ticks of the kernel,
-/// which are 4 ms on many systems: too coarse for a protocol with deadlines.
+/// Sleeps until a socket has a datagram to be received or, if `to_send` is true, the first has room to
+/// send one, but not longer than `longest`. Returns true for each socket that has something to be received.
 pub(crate) fn sleep<const N: usize>(
     sockets: [&UdpSocket; N],
     to_send: bool,
     longest: Duration,
 ) -> io::Result<[bool; N]> {
+    // Not a read timeout of the socket, although that would need no library: it counts in ticks of the
+    // kernel, which are 4 ms on many systems, too coarse for a protocol with deadlines.
     let mut fds = sockets.map(|socket| PollFd::new(socket, PollFlags::IN));
     if let (true, Some(first)) = (to_send, fds.first_mut()) {
         *first = PollFd::new(sockets[0], PollFlags::IN | PollFlags::OUT);
     }
-    // What is longer than the system can count is for ever.
+    // A time that is longer than the system can count is taken for no limit.
     let timeout = Timespec::try_from(longest).ok();
     match poll(&mut fds, timeout.as_ref()) {
         // On Windows `IN` is two bits, of which the system sets the one that applies.
         Ok(_) => Ok(fds.map(|fd| fd.revents().intersects(PollFlags::IN))),
+        // A signal ended the sleep. Nothing is ready, and `wait` may return early.
         Err(Errno::INTR) => Ok([false; N]),
         Err(error) => {
             let text = format!(
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_to_count_is_for_ever() {
+    fn a_sleep_too_long_for_the_system_is_unlimited() {
         let (a, b) = (socket(), socket());
         a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
         assert_eq!(sleep([&b], false, Duration::MAX).unwrap(), [true]);

@@ -1,5 +1,5 @@
-//! What batches are worth: one reliable transfer over the loopback interface, with batches and
-//! without, in turns. `cargo run --release -p porous-udp --example batches`
+//! Compares one reliable transfer over the loopback interface with batches and without, in turns.
+//! `cargo run --release -p porous-udp --example batches`
 #![expect(clippy::unwrap_used, reason = "a failed step ends the measurement")]
 
 use core::net::SocketAddr;
@@ -9,8 +9,9 @@ use std::net::UdpSocket;
 
 use porous_udp::{ChannelId, Config, Endpoint, Event, Listen, Mode, PeerId, SendError, bind};
 
-/// Bytes of one packet, and packets of one transfer.
+/// Bytes of one packet.
 const PACKET: usize = 60_000;
+/// Packets of one transfer.
 const PACKETS: usize = 1000;
 const ROUNDS: usize = 5;
 
@@ -30,7 +31,7 @@ fn connected(host: &mut Endpoint<UdpSocket>) -> Option<PeerId> {
     None
 }
 
-/// How long the packets take to the other end.
+/// The time that the packets take to the other end.
 fn transfer(open: Open) -> Duration {
     let local: SocketAddr = ([127, 0, 0, 1], 0).into();
     let mut server = open(bind(local).unwrap(), Config::new()).unwrap();

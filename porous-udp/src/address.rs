@@ -1,4 +1,4 @@
-//! One spelling for each address, the spelling that a socket wants, and addresses that nobody has.
+//! One spelling for each address, the spelling that a socket takes, and addresses that no host can have.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::net::UdpSocket;
@@ -10,13 +10,15 @@ pub(crate) fn normalise(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V4(_) => address,
         SocketAddr::V6(v6) => match v6.ip().to_ipv4_mapped() {
+            // The flow label belongs to a datagram, not to a host: two labels must not be two peers. The
+            // scope stays, because `fe80::1` on two links is two hosts.
             Some(v4) => SocketAddr::from((v4, v6.port())),
             None => SocketAddrV6::new(*v6.ip(), v6.port(), 0, v6.scope_id()).into(),
         },
     }
 }
 
-/// The same of an address of this host.
+/// One spelling for an address of this host: IPv4, where the system says IPv4-mapped.
 pub(crate) fn unmapped(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -32,8 +34,8 @@ pub(crate) fn for_socket(address: SocketAddr, socket_is_ipv6: bool) -> SocketAdd
     }
 }
 
-/// Why nothing can come of connecting to this address, if it is known, from a socket that is bound to
-/// `local`. Both are [normalised](normalise).
+/// Why no host can answer at `to`, if that is known, for a socket that is bound to `local`. Both addresses
+/// are [normalised](normalise). `is_only_ipv6` is true if the socket does not serve IPv4-mapped addresses.
 pub(crate) fn bad_address(
     to: SocketAddr,
     local: SocketAddr,
@@ -52,22 +54,25 @@ pub(crate) fn bad_address(
     let speaks = match (ours, ip) {
         (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => true,
         (IpAddr::V4(_), IpAddr::V6(_)) => false,
+        // Bound to one IPv6 address, the socket has no IPv4 address to send from.
         (IpAddr::V6(ours), IpAddr::V4(_)) => ours.is_unspecified() && !is_only_ipv6,
     };
     if !speaks {
         return Some(BadAddress::Family);
     }
+    // A host at this address with another port is another program, which may well answer.
     let is_ours = ip == ours || ours.is_unspecified() && (ip.is_loopback() || is_here(ip));
     (to.port() == local.port() && is_ours).then_some(BadAddress::Itself)
 }
 
-/// Whether an address is one of this machine: then the system would send from it to it. Nothing is
-/// sent.
+/// True if an address is one of this machine.
 fn is_here(ip: IpAddr) -> bool {
     let any = match ip {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
+    // To connect a UDP socket sends nothing: the system looks its route up, and to an address of the machine
+    // it sends from that same address. Any port does; 9 is that of "discard".
     let from = UdpSocket::bind((any, 0)).and_then(|socket| {
         socket.connect((ip, 9))?;
         socket.local_addr()

@@ -16,26 +16,28 @@ use crate::outbox::{Made, Outbox};
 use crate::socket::{Socket, SocketStats};
 use crate::{Clock, Command, CommandError, Executed, OsRng, SystemSocket};
 
-/// A host, its socket, its clock, and what goes from the one to the other. When it is dropped, each
-/// peer is told once that it ends.
+/// A host, its socket, its clock, and the datagrams on their way from host to socket. When it is dropped,
+/// each peer is told once that the connection ends.
 #[derive(Debug)]
 pub(crate) struct Bound<S: SystemSocket> {
     pub(crate) host: Host<OsRng>,
     pub(crate) socket: Socket<S>,
     pub(crate) clock: Clock,
     pub(crate) outbox: Outbox,
-    /// Whether the socket had no room for what is in the outbox, or every address with something to
-    /// send refused it.
+    /// True if the socket had no room for the datagrams in the outbox, or if every address that has some
+    /// refused them.
     pub(crate) is_full: bool,
-    /// How long a call works.
+    /// How long one call takes datagrams in, or makes and sends them.
     pub(crate) time_limit: Duration,
 }
 
-/// What an application says and asks, with the clock filled in: see the methods of
+/// The verbs of an application, with the clock filled in: see the methods of
 /// [`Endpoint`](crate::Endpoint).
 impl<S: SystemSocket> Bound<S> {
     pub(crate) fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
         self.host.listen(policy)?;
+        // Only a host that is asked has to answer from the address that was asked: a client's socket follows
+        // the system's best route, which may change.
         self.socket.sources_wanted();
         Ok(())
     }
@@ -53,6 +55,7 @@ impl<S: SystemSocket> Bound<S> {
         to: &[SocketAddr],
         greeting: &[u8],
     ) -> Result<PeerId, ConnectError> {
+        // One bad address among good ones is left out; only if none is good is the first one's fault told.
         let mut bad = None;
         let mut fit = Vec::with_capacity(to.len());
         for to in to.iter().copied().map(normalise) {
@@ -66,6 +69,8 @@ impl<S: SystemSocket> Bound<S> {
         }
         let now = self.clock.now();
         let peer = self.host.connect_with(now, &fit, greeting)?;
+        // Not always on: a pending error costs the next call, and only an attempt to connect has a use for
+        // it.
         self.socket.ask_for_closed_ports(true);
         Ok(peer)
     }
@@ -161,8 +166,8 @@ impl<S: SystemSocket> Bound<S> {
 }
 
 impl<S: SystemSocket> Bound<S> {
-    /// Sends what waits, as far as the socket and the addresses take it. Returns whether more may be
-    /// made: what one address refuses does not stop the others, as long as there are any.
+    /// Sends what waits, as far as the socket and the addresses take it. Returns true if more datagrams may
+    /// be made: one address that refuses stops no other.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<bool> {
         while let Some((batch, datagrams)) = self.outbox.first() {
             if batch.to_stranger && !self.socket.has_room_for(batch.to, now) {
@@ -181,6 +186,7 @@ impl<S: SystemSocket> Bound<S> {
                 Ok(None) => self.outbox.refuse(now),
                 Err(error) => {
                     let lost = datagrams.len();
+                    // The batch is given up, so that the host goes on if the socket was not broken after all.
                     self.outbox.advance(lost);
                     return Err(error);
                 }
@@ -192,12 +198,13 @@ impl<S: SystemSocket> Bound<S> {
             Some(refused) => {
                 let peers = self.host.peers().count();
                 let has_room = self.outbox.room(self.host.max_datagram_size()).is_some();
-                // Old datagrams are given up if others could have their room, or no peer is left to get
-                // them.
+                // Old datagrams are given up only if others could use their room, or no peer is left that
+                // waits for them: in a pause of the network they may still arrive.
                 if self.outbox.has_passed() || !has_room || peers == 0 {
                     let lost = self.outbox.drop_old(now);
                     self.socket.count_lost(lost);
                 }
+                // As many addresses refuse as there are peers: the socket has no room for any of them.
                 peers <= refused || !has_room
             }
             None => true,
@@ -205,14 +212,14 @@ impl<S: SystemSocket> Bound<S> {
         Ok(!self.is_full)
     }
 
-    /// Does not send the first answer to a stranger.
+    /// Drops the first answer to a stranger: it does not wait, or forged requests would fill the outbox.
     fn withhold(&mut self) {
         let answers = self.outbox.drop_first();
         self.socket.count_withheld(answers);
     }
 
-    /// Makes datagrams, as many as there is room for. Those that are taken away do not leave. Returns
-    /// whether any was made.
+    /// Makes datagrams, as many as the outbox has room for. One for which `take` returns true does not leave.
+    /// Returns true if any was made for the outbox or taken.
     pub(crate) fn fill(
         &mut self,
         now: Instant,
@@ -257,9 +264,9 @@ impl<S: SystemSocket> Bound<S> {
 
 impl<S: SystemSocket> Drop for Bound<S> {
     fn drop(&mut self) {
-        // What panicked may have been the host, and a second panic would abort the program.
+        // The host itself may have panicked, and a second panic would abort the program.
         if !thread::panicking() {
-            // A peer that is not told notices by its timeout.
+            // An error is ignored: a peer that is not told notices by its timeout.
             let _unsent = self.say_goodbye();
         }
     }

@@ -1,4 +1,4 @@
-//! How much the system holds for a socket, on the way in and on the way out.
+//! The sizes of a socket's buffers in the system, on the way in and on the way out.
 
 use std::io;
 
@@ -6,21 +6,21 @@ use socket2::SockRef;
 
 use crate::{Endpoint, SystemSocket};
 
-/// Less than this is not asked for when the system refuses more.
+/// The smallest size that is asked for, in bytes, when the system refuses larger ones.
 const SMALLEST: usize = 16 * 1024;
 
-/// The options are C integers.
+/// The largest size that is asked for, in bytes: the options are C integers.
 const LARGEST: usize = 1 << 30;
 
 /// The sizes of a socket's buffers in bytes, as the system counts them.
 ///
-/// What does not fit is lost, as any datagram may be: on the way in when the game does not step
-/// for a while, on the way out when it says much at once.
+/// A datagram that does not fit is lost, as any may be: on the way in when the game does not step
+/// for a while, on the way out when it sends much at once.
 ///
 /// [`Default`] is what [`bind`](crate::bind) asks for: 2 MiB to receive and 1 MiB to send. A server of
-/// 64 peers that each send 60 datagrams of 200 bytes a second can thus stand still for nearly half
-/// a second, and not only for the 43 ms that Linux has room for unasked (it charges 1280 bytes for
-/// each). And one tick's datagrams to some hundred peers leave at once.
+/// 64 peers that each send 60 datagrams of 200 bytes a second can then stand still for nearly half
+/// a second. With the usual buffer of Linux it could for 43 ms (Linux charges 1280 bytes for each
+/// datagram). The send buffer holds one tick's datagrams to some hundred peers.
 ///
 /// ```
 /// use porous_udp::SocketBuffers;
@@ -30,9 +30,9 @@ const LARGEST: usize = 1 << 30;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketBuffers {
-    /// For datagrams that have arrived and were not taken in yet.
+    /// For datagrams that have arrived and that the host has not taken in yet.
     pub receive: usize,
-    /// For datagrams that were handed out and have not left yet.
+    /// For datagrams that the host has handed out and that have not left the machine yet.
     pub send: usize,
 }
 
@@ -45,16 +45,16 @@ impl Default for SocketBuffers {
     }
 }
 
-/// Asks for these sizes, or for as much of them as the system is ready to give.
+/// Asks for these sizes, or for as much of them as the system gives.
 pub(crate) fn ask(socket: SockRef<'_>, wanted: SocketBuffers) -> io::Result<()> {
     most_of(wanted.receive, |size| socket.set_recv_buffer_size(size))?;
     most_of(wanted.send, |size| socket.set_send_buffer_size(size))
 }
 
 impl<S: SystemSocket, C> Endpoint<S, C> {
-    /// The sizes of the socket's buffers in bytes, as the system counts them. Linux reports twice
-    /// what it was asked for and counts its own bookkeeping into it, and gives at most what
-    /// `net.core.rmem_max` and `net.core.wmem_max` allow.
+    /// The sizes of the socket's buffers in bytes, as the system counts them. Linux reports twice the size
+    /// that it was asked for, because it charges its own bookkeeping too, and gives at most
+    /// `net.core.rmem_max` and `net.core.wmem_max`.
     ///
     /// # Errors
     ///
@@ -77,12 +77,12 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         })
     }
 
-    /// Asks for buffers of these sizes, and returns what the system then has: it may give less,
-    /// or more, see [`socket_buffers`](Self::socket_buffers).
+    /// Asks for buffers of these sizes, and returns the sizes that the socket then has: the system may give
+    /// less, or more, see [`socket_buffers`](Self::socket_buffers).
     ///
     /// # Errors
     ///
-    /// The system's error, if it refuses even small ones.
+    /// The system's error, if it refuses even 16 KiB.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, SocketBuffers, bind};
@@ -101,12 +101,13 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
     }
 }
 
-/// Linux and Windows give what they can; the BSDs and Apple's systems refuse what they cannot
-/// give, so there ask for half.
+/// Sets the largest size that the system accepts.
 fn most_of(size: usize, mut set: impl FnMut(usize) -> io::Result<()>) -> io::Result<()> {
     let mut size = size.min(LARGEST);
     loop {
         match set(size) {
+            // Linux and Windows cut the size down to what they give; the BSDs and Apple's systems refuse it
+            // whole.
             Err(_) if size / 2 >= SMALLEST => size /= 2,
             result => return result,
         }
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
     use std::io::ErrorKind;
 
-    /// What is asked for, in order, of a system that gives at most `most`.
+    /// The sizes that are asked for, in order, of a system that gives at most `most`.
     fn asked(size: usize, most: usize) -> (Vec<usize>, io::Result<()>) {
         let mut asked = Vec::new();
         let result = most_of(size, |size| {

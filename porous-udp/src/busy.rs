@@ -1,4 +1,4 @@
-//! How much one call does, by a simulated time, which each call of the system takes some of.
+//! Tests of how much one call does, in a simulated time of which each call of the system takes some.
 
 use core::cell::Cell;
 use core::net::SocketAddr;
@@ -15,16 +15,16 @@ use crate::{Endpoint, SystemSocket, bind};
 const MICRO: Duration = Duration::from_micros(1);
 const MS: Duration = Duration::from_millis(1);
 
-/// What a call may do beyond its time: to receive one batch, or to send 64.
+/// Calls of the system that a call may make beyond its time, to send a batch that has begun.
 const BATCH: u64 = 64;
 
-/// A socket whose calls take time, by the simulated clock.
+/// A socket whose calls take simulated time.
 #[derive(Debug)]
 struct Slow {
     socket: UdpSocket,
-    /// What a call takes.
+    /// The time that a call takes.
     cost: Duration,
-    /// Whether tiny datagrams come without end.
+    /// True if tiny datagrams come without end.
     is_flooded: Cell<bool>,
     sent: Cell<u64>,
 }
@@ -67,7 +67,7 @@ fn flooded(cost: Duration) -> Endpoint<Slow> {
     host
 }
 
-/// What one call takes in.
+/// Datagrams that one call takes in.
 fn taken(host: &mut Endpoint<Slow>) -> u64 {
     let before = host.stats().datagrams_received;
     assert!(host.receive_datagrams().unwrap(), "there is more");
@@ -134,7 +134,7 @@ impl Crowd {
         self.server.transmit().unwrap();
     }
 
-    /// Queues a packet of some datagrams for each.
+    /// Queues a packet of several datagrams for each client.
     fn send_to_all(&mut self) {
         let peers: Vec<PeerId> = self.server.peers().map(|(peer, _)| peer).collect();
         for peer in peers {
@@ -145,7 +145,7 @@ impl Crowd {
         }
     }
 
-    /// What one call sends.
+    /// Datagrams that one call sends.
     fn sent(&mut self) -> u64 {
         let before = self.server.socket().sent.get();
         self.server.transmit().unwrap();
@@ -170,7 +170,7 @@ fn a_call_sends_what_its_time_allows_and_the_rest_is_due_at_once() {
     crowd.server.set_time_limit(MS);
     let sent = crowd.sent();
     assert!((20..=20 + BATCH).contains(&sent), "{sent} in a millisecond");
-    // It all arrives.
+    // Every packet arrives.
     crowd.server.set_time_limit(limit);
     let mut missing = crowd.clients.len();
     for _ in 0..500 {

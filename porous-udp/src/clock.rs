@@ -2,7 +2,7 @@
 
 use porous_proto::Instant;
 
-/// The monotonic clock of the system, counted from a moment of our own.
+/// The monotonic clock of the system, counted from the moment at which the program started it.
 ///
 /// ```
 /// use porous_udp::Clock;
@@ -60,11 +60,11 @@ pub(crate) mod simulated {
         static TIME: Cell<Option<Duration>> = const { Cell::new(None) };
     }
 
-    /// As long as this lives, all clocks of this thread show the simulated time.
+    /// While this value lives, all clocks of this thread show the simulated time.
     pub(crate) struct Simulated(());
 
     pub(crate) fn start() -> Simulated {
-        // Not zero, at which hosts have never been asked.
+        // Not zero, which stands for "never" in a host that was not called yet.
         TIME.set(Some(Duration::from_secs(1)));
         Simulated(())
     }

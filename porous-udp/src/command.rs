@@ -1,4 +1,4 @@
-//! What an application tells a host, as a value that can be kept, queued or sent to a thread.
+//! The verbs of a host as values, which can be kept, queued or sent to a thread.
 
 use core::fmt;
 use core::net::SocketAddr;
@@ -11,9 +11,9 @@ use porous_proto::{
 use crate::SystemSocket;
 use crate::bound::Bound;
 
-/// What an application tells a host: each does what the method of its name does. A program that has
-/// a thread for its network sends these to it; [`Endpoint::execute`](crate::Endpoint::execute)
-/// carries them out.
+/// What an application tells a host: each variant does what the method of its name does. A program that
+/// has a thread for its network sends commands to the thread, and
+/// [`Endpoint::execute`](crate::Endpoint::execute) carries them out.
 ///
 /// ```
 /// use porous_udp::{Endpoint, bind, prelude::*};
@@ -29,40 +29,40 @@ use crate::bound::Bound;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Command {
-    /// Whether strangers may connect.
+    /// To say whether strangers may connect.
     Listen(Listen),
     /// To begin to connect, as `connect_with` does.
     Connect {
-        /// Where the remote host may be: up to 8 addresses.
+        /// The addresses at which the remote host may be, at most 8.
         to: Box<[SocketAddr]>,
         /// Up to 255 bytes for the application of the remote host.
         greeting: Box<[u8]>,
     },
-    /// To let a peer in that asked.
+    /// To accept the request of a peer.
     Accept(PeerId),
-    /// To turn a peer away that asked.
+    /// To refuse the request of a peer.
     Refuse {
         /// The peer that asked.
         peer: PeerId,
-        /// Up to 64 bytes for its application.
+        /// Up to 64 bytes for the application of the peer.
         data: RefusalData,
     },
     /// To queue a packet.
     Send(Outgoing),
-    /// To cancel packets.
+    /// To cancel packets that were not delivered yet.
     Cancel {
-        /// The peer that they were sent to.
+        /// The peer to which the packets were sent.
         peer: PeerId,
-        /// Their channel.
+        /// The channel of the packets.
         channel: ChannelId,
-        /// Their receipt.
+        /// The receipt with which the packets were sent.
         token: u64,
     },
     /// To end a connection.
     Disconnect {
         /// The peer.
         peer: PeerId,
-        /// What is told to it, and when.
+        /// When the peer is told, and with which reason.
         how: Disconnect,
     },
     /// To change the cap of a channel to a peer.
@@ -71,94 +71,94 @@ pub enum Command {
         peer: PeerId,
         /// The channel.
         channel: ChannelId,
-        /// The most that is sent, in bytes a second.
+        /// The most that is sent on the channel, in bytes a second.
         bytes_a_second: u32,
     },
     /// To change the most that is sent to a peer.
     SetSendRate {
         /// The peer.
         peer: PeerId,
-        /// In bytes a second.
+        /// The most that is sent to the peer, in bytes a second.
         bytes_a_second: u32,
     },
     /// To change the most that a peer is asked to send.
     SetReceiveRate {
         /// The peer.
         peer: PeerId,
-        /// In bytes a second.
+        /// The most that the peer may send, in bytes a second.
         bytes_a_second: u32,
     },
     /// To change the most that is sent to all peers together.
     SetHostSendRate {
-        /// In bytes a second.
+        /// The most that is sent to all peers together, in bytes a second.
         bytes_a_second: u32,
     },
     /// To change how the ids of new connections are made.
     SetConnectionIds(ConnectionIds),
 }
 
-/// A packet on its way out.
+/// A packet to be sent, and where to: what [`Command::Send`] carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// To whom.
+    /// The peer to which the packet goes.
     pub peer: PeerId,
-    /// On which channel.
+    /// The channel that it takes.
     pub channel: ChannelId,
-    /// Its bytes.
+    /// The bytes of the packet.
     pub payload: Bytes,
-    /// How.
+    /// The delivery mode, and whatever else a packet is sent with.
     pub options: SendOptions,
 }
 
-/// What has come of a [`Command`] that the host took.
+/// The result of a [`Command`] that the host carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Executed {
-    /// It was done, and there is no more to say.
+    /// The command was carried out, and has no result.
     Done,
     /// An attempt to connect has begun.
     Connecting {
-        /// The peer to be.
+        /// The peer, which is not connected yet.
         peer: PeerId,
-        /// The first of the addresses.
+        /// The first of the addresses that the command named.
         address: SocketAddr,
     },
-    /// Whether there were packets to cancel.
+    /// True if there were packets to cancel.
     Cancelled(bool),
 }
 
-/// Why a host did not take a [`Command`]. Nothing has changed.
+/// Why a host did not carry a [`Command`] out. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// [`Command::Listen`].
+    /// [`Command::Listen`] failed.
     Listen(ListenError),
-    /// [`Command::Connect`].
+    /// [`Command::Connect`] failed.
     Connect {
-        /// The first of the addresses; of none, `0.0.0.0:0`.
+        /// The first of the addresses that the command named, or `0.0.0.0:0` if it named none.
         address: SocketAddr,
-        /// Why.
+        /// Why the attempt did not begin.
         error: ConnectError,
     },
-    /// [`Command::Accept`] and [`Command::Refuse`].
+    /// [`Command::Accept`] or [`Command::Refuse`] failed.
     Answer {
         /// The peer that asked.
         peer: PeerId,
-        /// Why.
+        /// Why the peer was not answered.
         error: AnswerError,
     },
-    /// [`Command::Send`].
+    /// [`Command::Send`] failed.
     Send {
         /// The packet, handed back.
         packet: Outgoing,
-        /// Why.
+        /// Why the packet was not queued.
         error: SendError,
     },
-    /// [`Command::Disconnect`].
+    /// [`Command::Disconnect`] failed: there is no such peer.
     Disconnect(UnknownPeer),
-    /// The commands that change a rate.
+    /// [`Command::SetChannelRate`], [`Command::SetSendRate`] or [`Command::SetReceiveRate`] failed.
     Rate(SendError),
-    /// [`Command::SetConnectionIds`].
+    /// [`Command::SetConnectionIds`] failed.
     ConnectionIds(ConnectionIdsError),
 }
 
@@ -185,6 +185,7 @@ impl Command {
         match self {
             Self::Listen(policy) => host.listen(policy).map_err(CommandError::Listen)?,
             Self::Connect { to, greeting } => {
+                // The error has to name an address even if the command named none.
                 let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
                 let address = to.first().copied().unwrap_or_else(nowhere);
                 return match host.connect_with(&to, &greeting) {
@@ -201,6 +202,8 @@ impl Command {
                 host.refuse(peer, data.as_bytes()).map_err(error)?;
             }
             Self::Send(packet) => {
+                // Bytes share their memory, so the clone copies none of them, and the packet can be handed
+                // back.
                 let payload = packet.payload.clone();
                 let sent = host.send(packet.peer, packet.channel, payload, packet.options);
                 sent.map_err(|error| CommandError::Send { packet, error })?;

@@ -1,11 +1,11 @@
-//! A place between a host and its socket where a bad network can be put.
+//! The place between a host and its socket where a bad network can be put.
 
 use core::net::SocketAddr;
 
 use porous_proto::Instant;
 
-/// Stands between a host and its socket on the way out: it may delay, drop or copy datagrams, so
-/// that a game can be played on a good network as it would be on a bad one.
+/// Stands between a host and its socket on the way out: a conditioner may delay, drop or copy datagrams,
+/// so that a game on a good network plays as it would on a bad one.
 ///
 /// `()` is the conditioner that lets everything pass.
 ///
@@ -31,17 +31,18 @@ use porous_proto::Instant;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Conditioner {
-    /// Takes a datagram that is about to leave and returns `true`; or returns `false`, and it
-    /// leaves at once. What was taken leaves without a mark for ECN.
+    /// Is shown a datagram that is about to leave. If it returns `true`, the conditioner has taken the
+    /// datagram, and only [`release`](Self::release) lets it leave, without a mark for ECN. If it returns
+    /// `false`, the datagram leaves at once.
     fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool;
 
-    /// The next of the datagrams taken that is to leave now. Called until it returns `None`.
+    /// The next datagram that is to leave now, with its destination. Called until it returns `None`.
     fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
         let _ = now;
         None
     }
 
-    /// When [`release`](Self::release) will next have a datagram, if it holds any.
+    /// When [`release`](Self::release) will next return a datagram; `None` if the conditioner holds none.
     fn next_release(&self) -> Option<Instant> {
         None
     }

@@ -1,4 +1,4 @@
-//! One socket, one host, one clock.
+//! The endpoint of a driver: one socket, one host, one clock.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -14,46 +14,46 @@ use crate::outbox::{Made, Outbox};
 use crate::socket::{Path, Socket};
 use crate::{Clock, Conditioner, SystemSocket};
 
-/// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if it has
-/// none; should it stop working later, which no system does, it panics.
+/// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if the system has
+/// none; a source that fails later, as that of no known system does, panics.
 pub type OsRng = UnwrapErr<SysRng>;
 
-/// The most errors in place of datagrams that one call takes: one that stays must not stop the game.
+/// The most errors in place of datagrams that one call takes: an error that stays must not stop the game.
 pub(crate) const ERRORS_PER_CALL: usize = 1024;
 
 /// How long a call takes datagrams in, or makes them, give or take a batch: half a turn of a loop of
-/// 60 Hz. A flood must not stop the game, nor what it has to send.
+/// 60 Hz. A flood must stop neither the game nor the datagrams that the game sends.
 const TIME_LIMIT: Duration = Duration::from_millis(8);
 
-/// The longest sleep while a datagram waits for room in the socket; it ends when there is room,
-/// on systems that tell.
+/// The longest sleep while a datagram waits for room in the socket. The sleep ends earlier when there is
+/// room, on systems that tell.
 pub(crate) const RETRY_SEND: Duration = Duration::from_millis(5);
 
-/// A host and the socket that it lives on: all that a driver does, but for waiting.
+/// A host and the socket that it lives on: all the work of a driver except waiting.
 ///
 /// `C` stands between the host and the socket, and by default lets everything pass: see
 /// [`Conditioner`].
 ///
-/// When it is dropped, each peer is told once that it ends, with reason 0, as far as the socket has
-/// room at that moment: nothing is waited for, and the conditioner is not asked. Nobody is told while
-/// the thread panics. A peer that is not told, or whose only datagram is lost, notices by its
-/// [timeout](Config::timeout): to end in order, [disconnect](Self::disconnect_all) all and go on
-/// until they [are gone](Self::is_empty).
+/// When an endpoint is dropped, each peer is told once that the connection ends, with reason 0, as far as
+/// the socket has room at that moment: the drop does not wait, and the conditioner is not asked. No peer
+/// is told while the thread panics. A peer that is not told, or whose only datagram is lost, notices by
+/// its [timeout](Config::timeout). To end in order, [disconnect](Self::disconnect_all) all peers and go on
+/// until the endpoint [is empty](Self::is_empty).
 #[derive(Debug)]
 pub struct Endpoint<S: SystemSocket, C = ()> {
     pub(crate) bound: Bound<S>,
     conditioner: C,
     inbox: Inbox,
-    /// When to try again to send what the socket had no room for, if the outbox is not empty.
+    /// When the datagrams in the outbox are tried again. Has no meaning while the outbox is empty.
     retry_at: Instant,
 }
 
 impl<S: SystemSocket> Endpoint<S> {
-    /// Takes over a socket, which must be bound and not connected. It becomes non-blocking. Where
-    /// the system can take many datagrams in one call, it is told to: Linux and Windows join
-    /// datagrams of one sender (GRO, URO), Linux, Android, Windows and Apple's systems report the
-    /// marks of congestion, and none splits a datagram that is too long for the path. One that may is
-    /// left without [`Config::path_mtu_discovery`].
+    /// Takes over a socket, which must be bound and not connected. The socket becomes non-blocking. Where the
+    /// system can pass many datagrams in one call, the socket is set up for it: Linux and Windows join
+    /// datagrams of one sender (GRO, URO). Linux, Android, Windows and Apple's systems report the marks of
+    /// congestion. No known system then splits a datagram that is too long for the path; on a system that
+    /// may, [`Config::path_mtu_discovery`] is switched off.
     ///
     /// # Errors
     ///
@@ -71,9 +71,9 @@ impl<S: SystemSocket> Endpoint<S> {
     }
 
     /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
-    /// where the system cannot do more. No option of the socket is changed, so that there is no
-    /// [`Config::path_mtu_discovery`]. For systems whose batches are broken: network cards and
-    /// virtual machines have been seen to lose them.
+    /// where the system cannot do more. No option of the socket is changed, so
+    /// [`Config::path_mtu_discovery`] is switched off. For systems whose batches are broken: network cards
+    /// and virtual machines have been seen to lose batches.
     ///
     /// # Errors
     ///
@@ -91,9 +91,12 @@ impl<S: SystemSocket> Endpoint<S> {
     }
 
     fn over(socket: S, config: Config, path: impl FnOnce(&S) -> Path) -> io::Result<Self> {
+        // A missing random source is an error here, where it can be returned; later it could only panic.
         SysRng.try_next_u64().map_err(io::Error::other)?;
         let path = path(&socket);
         let inbox = Inbox::new(path.slots());
+        // A probe that routers split arrives although it is too long for the path, and would prove a wrong
+        // size.
         let config = if path.may_fragment() {
             config.without_path_mtu_discovery()
         } else {
@@ -179,7 +182,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         &mut self.conditioner
     }
 
-    /// The socket, for what a library does with it beside sending and receiving.
+    /// The socket, for options and calls of its library that neither send nor receive.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -192,7 +195,7 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         self.bound.socket.system()
     }
 
-    /// The socket, for a library whose own calls want to change it.
+    /// The socket, for calls of its library that need `&mut`.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -207,13 +210,13 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
 }
 
 impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
-    /// Takes in what has arrived, until nothing is left or the [time](Self::set_time_limit) is over.
-    /// Returns whether there may be more. A driver's work: its own `step` calls this.
+    /// Takes in the datagrams that have arrived, until none is left or the [time](Self::set_time_limit) is
+    /// over. Returns true if there may be more. The `step` of a driver calls this.
     ///
     /// # Errors
     ///
-    /// Only if the socket is of no more use; its kind is that of the system's error. What the
-    /// network does to datagrams is no error.
+    /// Only if the socket is of no more use: make a new host. The kind is that of the system's error. What
+    /// the network does to datagrams is no error.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -225,6 +228,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     pub fn receive_datagrams(&mut self) -> io::Result<bool> {
         self.bound.socket.hear_closed_ports();
         let result = self.take_datagrams();
+        // After the datagrams, as taking them in may note closed ports, too.
         while let Some(at) = self.bound.socket.next_closed_port() {
             self.bound.host.handle_port_closed(at);
         }
@@ -240,10 +244,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             };
             let now = self.bound.clock.now();
             for (Origin { from, ours, ecn }, datagram) in self.inbox.datagrams(filled) {
-                // What became of it is in the host's counters, too.
+                // The host counts what became of the datagram; here only its sender matters.
                 let peer = match self.bound.host.handle_datagram(now, from, ecn, datagram) {
                     Disposition::Handled(peer) | Disposition::Accepted(peer) => Some(peer),
-                    // It was not answered.
+                    // Nothing answers a malformed datagram, so the address that it was sent to is not needed.
                     Disposition::Ignored(Ignored::Malformed(_)) => continue,
                     Disposition::Ignored(_) => None,
                 };
@@ -251,15 +255,16 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 self.bound.socket.sources.learn(from, ours, peer, is_alive);
             }
             errors += usize::from(filled == 0);
+            // At the end of a batch, not of a datagram: datagrams that were received have to be taken in.
             if now >= end || errors >= ERRORS_PER_CALL {
                 return Ok(true);
             }
         }
     }
 
-    /// Does what time demands, then sends until there is nothing more, the socket has no room, or the
-    /// [time](Self::set_time_limit) is over; then the [`deadline`](Self::deadline) has passed. A
-    /// driver's work: its own `step` calls this.
+    /// Does what is due by time, then sends until nothing is left to send, the socket has no room, or the
+    /// [time](Self::set_time_limit) is over. In the last case the [`deadline`](Self::deadline) has passed, so
+    /// that a driver calls again at once. The `step` of a driver calls this.
     ///
     /// # Errors
     ///
@@ -279,10 +284,12 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         let end = now + self.bound.time_limit;
         self.bound.host.handle_timeout(now);
         if self.bound.socket.asks_for_closed_ports() && !self.connects() {
+            // No attempt to connect is left that could use the errors, and each may cost a call.
             self.bound.socket.ask_for_closed_ports(false);
         }
         self.bound.outbox.begin();
-        // Answers to strangers alone do not use the time up: they come first, and are not many.
+        // Answers to strangers alone do not use the time up. They come first, so a flood of requests would
+        // otherwise take all of it from the peers; the host keeps at most 1024 of them.
         let mut is_served = false;
         while self.flush(now)? {
             now = self.bound.clock.now();
@@ -299,9 +306,9 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         self.bound.host.peers().any(connects)
     }
 
-    /// Whether datagrams wait for room in the socket. None is made meanwhile, and none overtakes. Those
-    /// that only their address refuses do not count: they are tried again at the
-    /// [`deadline`](Self::deadline), and others leave.
+    /// True if datagrams wait for room in the socket. Until they leave, no datagram is made, and none
+    /// overtakes them. Datagrams that only their own address refuses do not count: they are tried again at
+    /// the [`deadline`](Self::deadline), and others leave.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -315,8 +322,8 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         self.bound.is_full
     }
 
-    /// When `step` should next be called, by the time of [`now`](Self::now), if no datagram comes
-    /// before; `None` if nothing is due. For programs with a loop of their own.
+    /// When `step` should next be called, by the clock of [`now`](Self::now), if no datagram comes
+    /// earlier; `None` if nothing is due. For programs with a loop of their own.
     ///
     /// ```
     /// use porous_udp::{Config, Endpoint, bind};
@@ -328,7 +335,8 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         if self.is_blocked() {
-            // The host's own deadline is in the past as long as it has output.
+            // Not the host's own deadline, which is in the past as long as it has output: the loop would
+            // spin.
             return Some(self.retry_at);
         }
         let waits = !self.bound.outbox.is_empty();
@@ -343,7 +351,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     }
 
     /// How long a driver may sleep, if no datagram comes: until the [`deadline`](Self::deadline),
-    /// and `max` at most.
+    /// but not longer than `max`.
     ///
     /// ```
     /// use core::time::Duration;
@@ -361,7 +369,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             .map_or(max, |at| at.saturating_duration_since(now).min(max))
     }
 
-    /// Whether more may be made.
+    /// Sends what waits. True if more datagrams may be made.
     fn flush(&mut self, now: Instant) -> io::Result<bool> {
         let goes_on = self.bound.flush(now)?;
         if !self.bound.outbox.is_empty() {
@@ -370,7 +378,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         Ok(goes_on)
     }
 
-    /// Makes datagrams, and takes those that the conditioner lets go. Whether there are any.
+    /// Makes datagrams, and adds those that the conditioner releases. True if there are any.
     fn fill(&mut self, now: Instant) -> bool {
         let (bound, conditioner) = (&mut self.bound, &mut self.conditioner);
         let mut any = bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
@@ -382,6 +390,8 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             let Some((to, datagram)) = self.conditioner.release(now) else {
                 break;
             };
+            // A conditioner may make datagrams of its own that are longer than any of this host: such a one
+            // is lost.
             let Some(room) = self.bound.outbox.room(datagram.len()) else {
                 continue;
             };

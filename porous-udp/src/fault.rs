@@ -1,5 +1,5 @@
-//! What an error of the socket means. A datagram socket reports much that concerns one datagram,
-//! or one peer, or a datagram sent long ago: none of it may end the driver, or a stranger could.
+//! What an error of the socket means. Most errors of a datagram socket concern one datagram, one peer,
+//! or a datagram sent long ago. None of these may end the driver, or a stranger could end it.
 
 use std::io::{self, ErrorKind};
 
@@ -8,25 +8,25 @@ use rustix::io::Errno;
 /// What to do about an error of `send_to` or `recv_from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing to receive, or no room to send: later.
+    /// Nothing to receive, or no room to send: try again later.
     Later,
     /// This datagram is lost, as any datagram may be.
     Lost,
-    /// So it is, and so is any other that is sent to this address now. In place of a datagram that
-    /// was expected it means nothing: it may be about any that was sent before.
+    /// This datagram is lost, and so is any other that is sent to this address now. If the error comes in
+    /// place of a received datagram, it says nothing: it may be about any datagram sent before.
     Unreachable,
     /// The socket is of no more use.
     Fatal,
 }
 
-/// No room, or a signal came in between. Sending is not tried again at once: signals could come for
-/// ever. Receiving is, within the bound of a step: what has arrived may be told of only once.
+/// No room, or a signal interrupted the call. Sending is not tried again at once: signals could come for
+/// ever. Receiving is, within the bound of a step: an event loop may tell only once that data has arrived.
 const LATER: &[Errno] = &[Errno::WOULDBLOCK, Errno::AGAIN, Errno::INTR];
 
-/// What costs one datagram. The names are the system's own numbers on each system.
+/// The errors that cost one datagram. The names are the system's own numbers on each system.
 pub(crate) const LOST: &[Errno] = &[
-    // What ICMP said about a datagram sent before, on whatever call comes next. Linux passes on
-    // all kinds of it if it was asked for by IP_RECVERR, or if the socket is connected.
+    // What ICMP said about a datagram sent before, reported by whichever call comes next. Linux reports
+    // all kinds of ICMP errors if the socket has IP_RECVERR or is connected.
     Errno::CONNREFUSED,
     Errno::CONNRESET,
     Errno::CONNABORTED,
@@ -36,19 +36,19 @@ pub(crate) const LOST: &[Errno] = &[
     Errno::PROTO,
     #[cfg(any(target_os = "linux", target_os = "android"))]
     Errno::NONET,
-    // Windows says this of a datagram whose time to live is over.
+    // Windows says so of a datagram whose hop limit (TTL) was used up.
     Errno::NETRESET,
     Errno::TIMEDOUT,
     // The datagram is longer than the path or the system takes.
     Errno::MSGSIZE,
-    // Out of memory for a moment. The BSDs say so where a queue is full, and call the socket
-    // writable all the same: there is nothing to wait for.
+    // Out of memory for a moment. Not "later": the BSDs say so when a queue is full, and call the
+    // socket writable all the same, so there is no event to wait for.
     Errno::NOBUFS,
     #[cfg(not(windows))]
     Errno::NOMEM,
 ];
 
-/// What costs each datagram to an address, as long as it lasts.
+/// The errors that cost each datagram to an address, as long as their cause lasts.
 pub(crate) const UNREACHABLE: &[Errno] = &[
     // No route at this moment: cables are put back, and a phone changes networks.
     Errno::NETUNREACH,
@@ -59,7 +59,8 @@ pub(crate) const UNREACHABLE: &[Errno] = &[
     Errno::NODEV,
     #[cfg(not(windows))]
     Errno::NXIO,
-    // This address cannot be reached from ours: the other family, another interface, port 0.
+    // The destination cannot be reached from the socket's address: the other family, another
+    // interface, port 0.
     Errno::AFNOSUPPORT,
     Errno::ADDRNOTAVAIL,
     Errno::INVAL,
@@ -70,17 +71,18 @@ pub(crate) const UNREACHABLE: &[Errno] = &[
 ];
 
 impl Fault {
-    /// Sorts an error. What is in no row ends the driver: it would hide a broken socket. Only "later"
-    /// may come without the system's number: a library that keeps account of readiness says so
-    /// without asking the system.
+    /// Sorts an error.
     pub(crate) fn of(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
             Some(errno) if LATER.contains(&errno) => Self::Later,
             Some(errno) if LOST.contains(&errno) => Self::Lost,
             Some(errno) if UNREACHABLE.contains(&errno) => Self::Unreachable,
+            // Only "later" may come without the system's number: a library that keeps account of readiness
+            // says so without asking the system.
             None if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 Self::Later
             }
+            // To go on after an unknown error would hide a broken socket.
             Some(_) | None => Self::Fatal,
         }
     }
@@ -103,7 +105,7 @@ mod tests {
         }
     }
 
-    /// By number, as most machines with Linux have them, so that the table is not its own test.
+    /// By the numbers of Linux on most machines, so that the table is not its own test.
     #[cfg(all(
         target_os = "linux",
         any(target_arch = "x86_64", target_arch = "aarch64")

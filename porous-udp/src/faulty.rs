@@ -1,4 +1,4 @@
-//! What a host does about each error of its socket. The errors are put in; all else is real.
+//! Tests of what a host does about each error of its socket. The errors are simulated; all else is real.
 
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
@@ -18,10 +18,10 @@ use crate::endpoint::{ERRORS_PER_CALL, RETRY_SEND};
 use crate::fault::{LOST, UNREACHABLE};
 use crate::{Clock, Endpoint, SystemSocket, bind};
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// An error of the system, or one that a library between us and the system made.
+/// An error of the system, or one that a library between the driver and the system made.
 #[derive(Clone, Copy, Debug)]
 enum Failure {
     Number(Errno),
@@ -49,7 +49,7 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// The errors that one kind of call will give, and how many calls there were.
+/// The errors that one kind of call will return, and the number of calls.
 #[derive(Debug, Default)]
 struct Faults {
     next: VecDeque<Failure>,
@@ -104,10 +104,10 @@ impl SystemSocket for Faulty {
     }
 }
 
-/// Both ways to pass datagrams: an error is the same on either.
+/// Both ways to pass datagrams: a host does the same about an error on either.
 const PATHS: [Open; 2] = [Endpoint::new, Endpoint::plain];
 
-/// All that costs a datagram.
+/// All errors that cost a datagram.
 fn all_lost() -> impl Iterator<Item = &'static Errno> {
     LOST.iter().chain(UNREACHABLE)
 }
@@ -263,7 +263,7 @@ fn an_attempt_ends_by_an_error_that_concerns_its_address_alone() {
                 let mut client = open(faulty, Config::client()).unwrap();
                 let peer = client.connect(nobody).unwrap();
                 faults.send.lock().unwrap().always = Some(errno.into());
-                // What is said in place of a datagram may be about another.
+                // An error in place of a received datagram may be about another address.
                 faults
                     .receive
                     .lock()
@@ -377,10 +377,9 @@ fn a_signal_hides_nothing_that_has_arrived() {
     }
 }
 
-/// As a library does that keeps account of readiness, and does not ask the system if it knows that
-/// nothing is there.
+/// A library that keeps account of readiness does not ask the system if it knows that no datagram is there.
 #[test]
-fn later_may_be_said_without_a_number() {
+fn an_error_that_means_later_needs_no_system_number() {
     for open in PATHS {
         let mut pair = Pair::new(open);
         for kind in [ErrorKind::WouldBlock, ErrorKind::Interrupted] {
@@ -421,7 +420,7 @@ fn a_datagram_without_room_is_kept_and_not_overtaken() {
     for (open, errno) in PATHS.into_iter().zip([Errno::AGAIN, Errno::INTR]) {
         let mut pair = Pair::new(open);
         pair.faults.send.lock().unwrap().always = Some(errno.into());
-        // It would not be repeated.
+        // Unreliable, so that it is not sent again if it gets lost.
         pair.send_as(Mode::Unreliable, vec![0]).unwrap();
         let sent = pair.client.stats().datagrams_sent;
         for index in 1..20 {
@@ -499,7 +498,7 @@ fn large() -> Vec<u8> {
 fn a_batch_that_fails_is_sent_one_by_one() {
     for (errors, lost) in [(1, 0), (2, 1)] {
         let mut pair = Pair::new(Endpoint::new);
-        // What Linux says of a network card that cannot do checksums.
+        // The error of Linux for a network card that cannot do checksums.
         for _ in 0..errors {
             pair.fail_send(if lost == 0 { Errno::IO } else { Errno::INVAL });
         }

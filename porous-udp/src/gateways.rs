@@ -1,5 +1,6 @@
-//! Strangers whom datagrams reach through a gateway. What the system keeps for addresses of its own
-//! networks that nobody has must not keep the others from being answered.
+//! Answers to strangers behind a gateway. The system keeps a datagram to an unused address of its own
+//! networks for seconds; a flood of such answers must not keep strangers of other networks from getting
+//! theirs.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -7,30 +8,33 @@ use std::net::UdpSocket;
 
 use porous_proto::Instant;
 
-/// How long Linux asks for an address before it gives up (`mcast_solicit` times `retrans_time_ms`).
+/// How long Linux asks a link for an address, and keeps the datagrams to it, before it gives up
+/// (`mcast_solicit` times `retrans_time_ms`).
 const ASKED: Duration = Duration::from_secs(3);
 
-/// What Linux charges for an answer at most, which is no longer than a third of a request.
+/// The most bytes of the send buffer that Linux charges for one answer, which is at most a third as long
+/// as a request.
 const CHARGE: usize = 1280;
 
-/// The part of what the socket may have to send that such answers may take in that time, if the
-/// gateway itself is not there: a quarter, half of it at once.
+/// One part in this many of the send buffer may be answers through a gateway at once. If the gateway
+/// itself does not answer, the allowance of another [`ASKED`] joins them: a quarter of the buffer in all.
 const PART: usize = 8;
 
-/// The answers to strangers behind gateways that leave although the socket has no room for strangers.
+/// The answers to strangers behind gateways that leave although half of the socket's room is in use.
 #[derive(Debug, Default)]
 pub(crate) struct Gateways {
-    /// A socket that reaches neighbours only. It sends nothing.
+    /// A socket that reaches hosts of the machine's own networks only. It never sends a datagram.
     asker: Option<UdpSocket>,
-    /// When all of the allowance may be used again.
+    /// When the whole allowance can be used again. Each answer moves it on by its share of [`ASKED`].
     full_at: Instant,
 }
 
 impl Gateways {
-    /// Whether an answer may leave, of a socket with a send buffer of this size; it counts then.
+    /// True if an answer may leave, which then counts. `send_buffer` is the socket's, in bytes.
     pub(crate) fn may_pass(&mut self, to: SocketAddr, now: Instant, send_buffer: usize) -> bool {
         let answers = u32::try_from(send_buffer / PART / CHARGE).unwrap_or(u32::MAX);
         let full_at = self.full_at.max(now) + ASKED / answers.max(1);
+        // The allowance first: it costs nothing, and the question costs a call of the system.
         let may_pass = full_at <= now + ASKED && self.is_behind_one(to);
         if may_pass {
             self.full_at = full_at;
@@ -38,7 +42,7 @@ impl Gateways {
         may_pass
     }
 
-    /// Whether the system would send to this address through a gateway, as far as it tells.
+    /// True if the system would send to this address through a gateway, as far as it tells.
     fn is_behind_one(&mut self, to: SocketAddr) -> bool {
         if self.asker.is_none() {
             self.asker = asker();
@@ -47,11 +51,13 @@ impl Gateways {
             .asker
             .as_ref()
             .and_then(|asker| asker.connect(to).err());
+        // A socket without gateways has no route there. No route at all looks the same, but then the answer
+        // cannot leave in any case.
         refused.is_some_and(|error| error.kind() == std::io::ErrorKind::NetworkUnreachable)
     }
 }
 
-/// Linux tells for IPv4: with this option a route through a gateway is none.
+/// Linux tells for IPv4 alone: a socket with `SO_DONTROUTE` has no route through a gateway.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn asker() -> Option<UdpSocket> {
     use nix::sys::socket::{setsockopt, sockopt};

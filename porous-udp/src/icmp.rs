@@ -1,23 +1,23 @@
-//! What ICMP says of datagrams that were sent before, with the address that it is about. A socket that
-//! is not connected has to ask for it, and only Linux answers.
+//! ICMP errors about datagrams that were sent before, with the destination of the datagram. A socket that
+//! is not connected has to ask for them, and only Linux and Android answer.
 
 use alloc::vec::Vec;
 use core::net::SocketAddr;
 
 use socket2::SockRef;
 
-/// Closed ports that are noted between two steps of the host, at most: an attempt has at most 8
-/// addresses, and a stranger that forges more does not make the list grow.
+/// The most closed ports that are noted between two steps of the host. An attempt to connect has at most 8
+/// addresses, and a stranger that forges more errors does not make the list grow.
 const CLOSED_MAX: usize = 64;
 
-/// What was said of closed ports and not told to the host yet.
+/// The closed ports that the host has not been told of yet.
 #[derive(Debug, Default)]
 pub(crate) struct Icmp {
-    /// Whether the system was asked. While it is, an error that is about a datagram sent before may
-    /// be told by any call.
+    /// True while the system reports ICMP errors. Until it is asked to stop, any call may fail with an
+    /// error about a datagram sent before.
     is_on: bool,
     closed: Vec<SocketAddr>,
-    /// Whether a port is closed at an address that the system did not tell.
+    /// True if a port is closed at an address that the system did not name.
     is_somewhere: bool,
 }
 
@@ -26,21 +26,21 @@ impl Icmp {
         self.is_on
     }
 
-    /// Begins to ask, on a socket of IPv6 for both families, or ends it.
+    /// Asks the system to report ICMP errors, on an IPv6 socket for both families, or to stop.
     pub(crate) fn ask(&mut self, socket: &SockRef<'_>, is_ipv6: bool, yes: bool) {
         if !yes {
-            // Or the next datagram, to any address, would be lost for the error.
+            // An error that was left waiting would cost the next datagram, to whatever address it goes.
             self.hear(socket);
         }
         self.is_on = ask(socket, is_ipv6, yes) && yes;
     }
 
-    /// Takes in what was said, and with it the error that waits for the next call.
+    /// Takes the reported errors in, so that none of them waits for the next call.
     pub(crate) fn hear(&mut self, socket: &SockRef<'_>) {
         if !self.is_on {
             return;
         }
-        // Each was caused by a datagram of ours or forged by a stranger, which must not hold us up.
+        // Bounded: a stranger can forge errors as fast as they are read.
         for _ in 0..crate::endpoint::ERRORS_PER_CALL {
             let Some(said) = hear(socket) else {
                 return;
@@ -54,12 +54,12 @@ impl Icmp {
         }
     }
 
-    /// A port is closed somewhere.
+    /// Notes that a port is closed at an address that the system did not name.
     pub(crate) const fn note_somewhere(&mut self) {
         self.is_somewhere = true;
     }
 
-    /// The next closed port to tell the host of: where it is, if that is known.
+    /// The next closed port to tell the host of. The inner value is its address, if that is known.
     pub(crate) fn next_closed(&mut self) -> Option<Option<SocketAddr>> {
         match self.closed.pop() {
             Some(at) => Some(Some(at)),
@@ -68,7 +68,7 @@ impl Icmp {
     }
 }
 
-/// Whether the system can be asked.
+/// Sets the option to `yes`. True if the system has it for at least one family.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn ask(socket: &SockRef<'_>, is_ipv6: bool, yes: bool) -> bool {
     use nix::sys::socket::{setsockopt, sockopt};
@@ -78,7 +78,8 @@ fn ask(socket: &SockRef<'_>, is_ipv6: bool, yes: bool) -> bool {
     v4.is_ok() || v6.is_some_and(|v6| v6.is_ok())
 }
 
-/// Takes out the oldest of what was said. The address, if it is that nobody is bound to a port there.
+/// Takes the oldest error out, or returns `None` if there is none. The inner value is the destination of
+/// the datagram, if the error says that no socket is bound to its port.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn hear(socket: &SockRef<'_>) -> Option<Option<SocketAddr>> {
     use core::net::{SocketAddrV4, SocketAddrV6};
@@ -87,8 +88,8 @@ fn hear(socket: &SockRef<'_>) -> Option<Option<SocketAddr>> {
     use nix::errno::Errno;
     use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 
-    // The datagram itself comes back, too, and is not needed. The message has a header, 16 bytes and
-    // an address; it is on the heap, and so aligned as its header has to be.
+    // No room for the datagram itself, which comes back, too, and is not needed. The control message
+    // is a header, 16 bytes and an address; memory of the heap is aligned as the header has to be.
     let mut control = vec![0; 128];
     let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
     let fd = socket.as_raw_fd();
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
     use std::net::UdpSocket;
 
-    /// Where nobody is bound any more.
+    /// An address to which no socket is bound any more.
     fn closed(at: &str) -> SocketAddr {
         UdpSocket::bind(at).unwrap().local_addr().unwrap()
     }

@@ -1,4 +1,4 @@
-//! Where datagrams arrive: a few slots, and in each one datagram or a train of them.
+//! The memory where datagrams arrive: a few slots, each of one datagram or a train of them.
 
 use core::array::from_fn;
 use core::net::{IpAddr, SocketAddr};
@@ -9,19 +9,19 @@ use quinn_udp::{EcnCodepoint, RecvMeta};
 
 use crate::address::normalise;
 
-/// The largest UDP payload and more, so that nothing arrives cut off; the system may also put up
-/// to 64 datagrams of one sender into a slot, this long in all (GRO).
+/// Bytes of a slot: at least the largest UDP payload, so that no datagram is cut off. The system may also
+/// put up to 64 datagrams of one sender into a slot, together at most this long (GRO).
 const SLOT: usize = 65_536;
 
-/// How many slots are filled by one call, where the system can fill more than one. The memory of
-/// slots that are never filled is never touched, so a client does not pay for those of a server.
+/// Slots that one call may fill, where the system can fill more than one. A slot that is never filled is
+/// never touched, and so takes no memory: a client does not pay for the slots of a server.
 pub(crate) const SLOTS: usize = 8;
 
-/// What is known of a datagram beside its bytes.
+/// What the system tells of a datagram beside its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) from: SocketAddr,
-    /// Which of our addresses it was sent to, if the system tells.
+    /// The address of this host that the datagram was sent to, if the system tells.
     pub(crate) ours: Option<IpAddr>,
     pub(crate) ecn: Ecn,
 }
@@ -44,21 +44,22 @@ impl Inbox {
         &mut self.slots[..SLOT]
     }
 
-    /// Says that the first slot holds one datagram.
+    /// Notes that the first slot holds one datagram of `len` bytes.
     pub(crate) fn fill_one(&mut self, len: usize, from: SocketAddr) {
         let mut meta = RecvMeta::default();
         (meta.len, meta.stride, meta.addr) = (len, len, from);
         self.filled[0] = meta;
     }
 
-    /// Room for many, and for what is known of them.
+    /// Room for many datagrams, and for what the system tells of them.
     pub(crate) fn slots(&mut self) -> ([IoSliceMut<'_>; SLOTS], &mut [RecvMeta; SLOTS]) {
         let mut slots = self.slots.chunks_exact_mut(SLOT);
+        // The array has a fixed length; where there are fewer slots, the others have no room.
         let slots = from_fn(|_| IoSliceMut::new(slots.next().unwrap_or_default()));
         (slots, &mut self.filled)
     }
 
-    /// What came in the first `filled` slots.
+    /// The datagrams in the first `filled` slots.
     pub(crate) fn datagrams(&self, filled: usize) -> impl Iterator<Item = (Origin, &[u8])> {
         let slots = self.filled[..filled].iter().zip(self.slots.chunks(SLOT));
         slots.flat_map(|(meta, slot)| {
@@ -72,7 +73,7 @@ impl Inbox {
     }
 }
 
-/// Debug output of half a megabyte helps nobody.
+/// Without the half megabyte of the slots.
 impl core::fmt::Debug for Inbox {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { slots, filled: _ } = self;
@@ -82,9 +83,10 @@ impl core::fmt::Debug for Inbox {
     }
 }
 
-/// The datagrams of a slot: all as long as the first, but for the last. An empty datagram is one
-/// too.
+/// The datagrams of a slot, each `stride` bytes long except the last, which may be shorter. No bytes at
+/// all are one empty datagram.
 fn train(bytes: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
+    // An empty datagram has a stride of 0, by which its length cannot be divided.
     let stride = stride.max(1);
     let count = bytes.len().div_ceil(stride).max(1);
     (0..count).map(move |index| {
@@ -102,7 +104,7 @@ const fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
     }
 }
 
-/// The same, for what is sent.
+/// The mark of a datagram that is to be sent, as the system takes it.
 pub(crate) const fn codepoint(ecn: Ecn) -> Option<EcnCodepoint> {
     match ecn {
         Ecn::NotEct => None,

@@ -1,7 +1,7 @@
-//! What the drivers of POROUS over a system's UDP socket share: [`Endpoint`], one socket and the
+//! The shared part of the drivers of POROUS over a system's UDP socket: [`Endpoint`], one socket and the
 //! host that lives on it. A driver adds a way to wait: `porous-std` sleeps on the socket,
-//! `porous-mio` lets an event loop do it. A game uses one of these; this crate is for authors
-//! of other drivers. Its methods are also theirs.
+//! `porous-mio` lets an event loop do it. A game uses one of these drivers, whose hosts have the same
+//! methods; this crate is for authors of other drivers.
 //!
 //! ```
 //! use porous_udp::{Config, Endpoint, Listen, bind};
@@ -23,67 +23,67 @@
 //!
 //! # Addresses
 //!
-//! A host that is bound to `[::]` serves IPv6 and IPv4 alike, on every system but OpenBSD, where
-//! binding it is an error; one that is bound to `0.0.0.0` serves IPv4 only. A peer has one address,
-//! however the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is
-//! unmapped, and the flow label is set to 0. The scope id of a link-local address is kept.
+//! A host that is bound to `[::]` serves both IPv6 and IPv4, on every system but OpenBSD, where binding
+//! to it is an error. A host that is bound to `0.0.0.0` serves IPv4 only. A peer has one address, however
+//! the system writes it: an IPv4 address that an IPv6 socket reports as IPv4-mapped is unmapped, and the
+//! flow label is set to 0. The scope id of a link-local address is kept.
 //!
-//! A host that listens and is bound to `[::]` or `0.0.0.0` answers from the address that it was asked
-//! at, on a machine that has many; on systems that do not tell which one that was, and on a
-//! [plain](Endpoint::plain) path, it answers from the one that the system chooses.
+//! On a machine with many addresses, a host that listens and is bound to `[::]` or `0.0.0.0` answers from
+//! the address that a request was sent to. On systems that do not tell which one that was, and on a
+//! [plain](Endpoint::plain) path, the system chooses the address.
 //!
-//! # Where nobody is
+//! # Unreachable addresses
 //!
-//! [`connect`](Endpoint::connect) refuses addresses of which nothing can come, and says what to do
-//! instead: see [`BadAddress`]. [`connect_any`](Endpoint::connect_any) leaves them out.
+//! [`connect`](Endpoint::connect) refuses an address at which no host can be, and says what to do
+//! instead: see [`BadAddress`]. [`connect_any`](Endpoint::connect_any) leaves such addresses out.
 //!
-//! Others only the system knows, when a datagram is sent: it has no route, no device, no address to
-//! send from, or does not allow it. An attempt to connect ends by it at once, with
-//! [`DisconnectReason::Unreachable`], or goes on with its other addresses; a connection is not ended
-//! by it.
+//! Of other addresses only the system knows that they cannot be reached, when a datagram is sent: it has
+//! no route, no device or no address to send from, or does not allow it. An attempt to connect then ends
+//! at once, with [`DisconnectReason::Unreachable`], or goes on with its other addresses. An established
+//! connection goes on, since a route may come back.
 //!
-//! That nobody is bound to a port is told by the machine that has the address, by ICMP. It may be
-//! forged, or be wrong a moment later, and ends nothing: [`Event::PortClosed`] says so, once, to
-//! applications that show "is the server running?". Linux and Android tell it, with the address, and
-//! are asked to while this host connects to somebody (`IP_RECVERR`), but not on a
-//! [plain](Endpoint::plain) path, which changes no option. Windows tells it without the address:
-//! then it is only known where this host has one peer, at one address. Other systems do not tell a
-//! socket that is not connected.
+//! If no socket is bound to a port, the machine that has the address says so by ICMP. Such a message may
+//! be forged, or be wrong a moment later, and ends nothing: [`Event::PortClosed`] tells it once, to
+//! applications that show "is the server running?". Linux and Android report it with the address, and
+//! are asked to while this host connects to a peer (`IP_RECVERR`), but not on a
+//! [plain](Endpoint::plain) path, which changes no option. Windows reports it without the address, so
+//! that the event comes only while this host has one peer, at one address. Other systems do not report
+//! it to a socket that is not connected.
 //!
 //! # When the network fails
 //!
-//! What a socket reports about one datagram, a route, a firewall or a peer that is gone is no
-//! error of the host. Errors are sorted by the system's own number, and the first row of these also by
-//! kind, as a library may say so without asking the system ([`SystemSocket`]):
+//! An error of the socket about one datagram, a route, a firewall or a peer that is gone is no
+//! error of the host. Errors are sorted by the system's own number. Those of the first row are also
+//! known by their kind, as a library may say so without asking the system ([`SystemSocket`]):
 //!
 //! | the system says | it means | what is done |
 //! |---|---|---|
-//! | would block, again, interrupted | nothing has come, or there is no room, be it for one address | later: the datagram is kept, nothing overtakes it, others are tried, and [`SocketStats::send_delayed`] counts; what has arrived behind a signal is taken in |
-//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: it may be forged. [`SocketStats::receive_errors`] counts where a datagram was expected, and [an attempt](#where-nobody-is) has an event |
-//! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt](#where-nobody-is) tries the address no more |
-//! | message too long | this datagram cannot be sent from here | it is lost |
-//! | no buffers, no memory | a queue is full for a moment | the same |
+//! | would block, again, interrupted | nothing has come, or there is no room, perhaps for one address only | later: the datagram is kept, nothing to the same address overtakes it, other addresses are tried, and [`SocketStats::send_delayed`] counts. After a signal, receiving goes on |
+//! | connection refused, reset or aborted, and whatever else ICMP reports | a datagram sent before did not arrive | nothing: the report may be forged. [`SocketStats::receive_errors`] counts if it came in place of a datagram, and [an attempt to connect](#unreachable-addresses) has an event |
+//! | no route, network or host down, no such device; invalid, address not available, family not supported; access denied, not permitted | no way at this moment, no way at all, or a firewall | the datagram is lost, as any may be, and [`SocketStats::send_lost`] counts; [an attempt to connect](#unreachable-addresses) tries the address no more |
+//! | message too long | this datagram cannot be sent from here | the datagram is lost; `send_lost` |
+//! | no buffers, no memory | a queue is full for a moment | the datagram is lost; `send_lost` |
 //! | anything else | the socket is of no more use | `Err`: the driver ends. Say goodbye to the player and make a new host |
 //!
-//! What one address refuses does not stop the others. It is tried again with each call and after 5 ms;
-//! while others get theirs it is kept for 100 ms, and 32 KiB of all that is refused, and then lost.
-//! Where four addresses in a row refuse, or all that there are, the socket is taken to have no room,
-//! and [`Endpoint::is_blocked`] says so.
+//! An address that refuses a datagram does not stop the others. The datagram is tried again with each
+//! call, and after 5 ms. While others get theirs, refused datagrams are kept for at most 100 ms and up to
+//! 32 KiB of them in all; then they are lost. If four addresses in a row refuse, or all that have
+//! datagrams, the socket is taken to have no room, and [`Endpoint::is_blocked`] returns true.
 //!
 //! # Strangers
 //!
-//! A kernel keeps a datagram to an address of its own network until somebody answers for it; Linux for
-//! three seconds, in the room that the socket has to send. Requests forged in the name of unused
-//! addresses could fill that room with answers. So an answer to a stranger leaves only while the
-//! system calls the socket writable, which Linux does as long as more than half of its room is free;
-//! the other half is the peers'. If that is in use, Linux is asked which strangers are not of its own
-//! networks, and those are answered within a quarter of the room, but only by IPv4. Other answers are
-//! lost, and [`SocketStats::answers_withheld`] counts: an honest newcomer asks again.
+//! A kernel keeps a datagram to an address of its own network until a machine answers for the address;
+//! Linux keeps it for three seconds, in the send buffer of the socket. Requests forged in the name of
+//! unused addresses could fill that buffer with answers. So an answer to a stranger leaves only while the
+//! system calls the socket writable, which Linux does as long as more than half of the buffer is free;
+//! the other half is for peers. Once half of the buffer is in use, Linux is asked whether a stranger is
+//! outside of its own networks. Such strangers are answered within a quarter of the buffer, by IPv4 only.
+//! Other answers are lost, and [`SocketStats::answers_withheld`] counts: an honest newcomer asks again.
 //!
 //! # Work of a call
 //!
-//! One call takes in, or sends, what it can in 8 ms: half a turn of a loop of 60 Hz. What is left waits
-//! for the next call. See [`Endpoint::set_time_limit`].
+//! One call takes in, or sends, as many datagrams as it can in 8 ms, half a turn of a loop of 60 Hz. The
+//! others wait for the next call. See [`Endpoint::set_time_limit`].
 //!
 //! # Batches
 //!
@@ -95,9 +95,9 @@
 //! # Memory
 //!
 //! An endpoint has 64 KiB to send from and 512 KiB to receive into, of which a system with virtual
-//! memory provides what is used; [`plain`](Endpoint::plain) has 64 KiB of each. A host that listens at
-//! all addresses remembers for twice its peers, and for 1024 strangers at least, at which one they
-//! asked. What the host itself may take is said at [`Config`].
+//! memory provides the part that is used; a [plain](Endpoint::plain) one has 64 KiB of each. A host that
+//! listens at all addresses remembers which of them each remote address asked: for up to twice as many
+//! remote addresses as it has peers, or 1024 if that is more. [`Config`] bounds what the host itself takes.
 #![doc(test(attr(deny(warnings))))]
 
 extern crate alloc;

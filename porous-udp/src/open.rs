@@ -1,4 +1,4 @@
-//! A new socket: for both families of addresses, with buffers that hold a game's bursts.
+//! New sockets, for both families of addresses, with buffers that hold a game's bursts.
 
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::io::{self, ErrorKind};
@@ -9,14 +9,14 @@ use socket2::{Domain, SockRef, Socket, Type};
 use crate::address::normalise;
 use crate::buffers::{self, SocketBuffers};
 
-/// A new socket, bound to the first of these addresses that can be bound; port 0 lets the system
-/// choose one. If it is `[::]`, the socket serves IPv4 too. It gets larger buffers than the
-/// system's usual ones, as far as the system allows: see [`SocketBuffers`].
+/// A new socket, bound to the first of these addresses to which the system can bind one; with port 0 the
+/// system chooses the port. A socket bound to `[::]` serves IPv4 too. The socket gets larger buffers than
+/// the system's usual ones, as far as the system allows: see [`SocketBuffers`].
 ///
 /// # Errors
 ///
-/// The system's error, with the address, if it cannot bind the socket: mostly that another program has
-/// the port, that no interface has the address, or that there is no IPv6.
+/// The system's error, with the address, if it cannot bind the socket. The usual causes: another program
+/// has the port, no interface has the address, or there is no IPv6.
 ///
 /// ```
 /// let socket = porous_udp::bind("127.0.0.1:0")?;
@@ -28,6 +28,7 @@ pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
         ErrorKind::InvalidInput,
         "cannot bind a UDP socket: the name stands for no address",
     );
+    // A name may stand for several addresses, of which this machine may have only some.
     for address in addresses.to_socket_addrs()? {
         match open(normalise(address)) {
             Ok(socket) => return Ok(socket),
@@ -45,14 +46,14 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) {
         serve_both(&socket)?;
     }
-    // A socket with small buffers is better than none; they can be asked about.
+    // Small buffers are no error: a game can run with them, and `socket_buffers` tells their sizes.
     let _ = buffers::ask(SockRef::from(&socket), SocketBuffers::default());
     socket.bind(&address.into())?;
     Ok(socket.into())
 }
 
-/// Lets an IPv6 socket serve IPv4 too. What a system does unasked differs: Linux lets it, unless
-/// told otherwise for all programs, Windows and some BSDs do not. OpenBSD never does.
+/// Lets an IPv6 socket serve IPv4 too. The default differs: on Linux it does, unless the machine is
+/// configured otherwise, on Windows and some BSDs it does not. On OpenBSD it never can.
 fn serve_both(socket: &Socket) -> io::Result<()> {
     socket.set_only_v6(false).map_err(|error| {
         let text = format!(

@@ -1,5 +1,5 @@
-//! Datagrams on their way to the socket, in the order in which they were made; and those that an
-//! address refused, while the others go on.
+//! Datagrams on their way to the socket, in the order in which they were made, and the datagrams that
+//! their addresses refused, while the others go on.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -9,21 +9,21 @@ use core::time::Duration;
 
 use porous_proto::{Ecn, Instant};
 
-/// The most bytes that one call can send: what fits into an IPv4 packet (RFC 768, RFC 791).
+/// The most bytes that one call can send: the largest UDP payload of an IPv4 packet (RFC 768, RFC 791).
 const BATCH: usize = 65_507;
 
-/// The most batches that are made before they are sent, so that the time of a call is looked at often.
+/// The most batches that are made before they are sent, so that the end of a call's time is noticed soon.
 const BATCHES: usize = 64;
 
-/// The most bytes that may wait for addresses that refuse datagrams, so that there is room for others.
+/// The most bytes that may wait for addresses that refuse datagrams: half of the buffer stays for others.
 const REFUSED_BYTES: usize = BATCH / 2;
 
-/// When this many addresses in a row have refused, the others wait for the next turn: the socket may
-/// have no room for anybody. As many of those that refused before are tried again in a turn.
+/// Addresses in a row that refuse before the others wait for the next turn: the socket may have no room
+/// for any. Also the most addresses in a row whose retries fail in a turn before new datagrams are tried.
 const REFUSED_IN_A_ROW: usize = 4;
 
-/// How long a datagram waits for an address that refuses it while others get theirs. Afterwards it is
-/// of no more use to a game, and a close need not wait for it.
+/// How long a datagram waits for an address that refuses it while others get theirs. An older datagram is
+/// of no use to a game, and a close must not wait for it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Datagrams to one address with one mark, one behind the other: all of one length, but for the
@@ -34,17 +34,17 @@ pub(crate) struct Batch {
     pub(crate) ecn: Ecn,
     /// The length of each datagram but the last.
     pub(crate) segment: usize,
-    /// Whether it answers a host that is no peer.
+    /// True if it answers a host that is no peer.
     pub(crate) to_stranger: bool,
     at: Range<usize>,
-    /// Whether a datagram can still be added.
+    /// True while a datagram can still be added: none of them is shorter than the first.
     open: bool,
-    /// When it was made, or else refused.
+    /// When its address refused it, or when it was made if that address had refused others before.
     since: Instant,
 }
 
 impl Batch {
-    /// How many datagrams it has.
+    /// Datagrams in the batch.
     pub(crate) fn count(&self) -> usize {
         self.at.len().div_ceil(self.segment.max(1)).max(1)
     }
@@ -66,7 +66,7 @@ impl Batch {
     }
 }
 
-/// What a datagram is that was written into the room for it.
+/// A datagram that was written into the room of the outbox.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     pub(crate) to: SocketAddr,
@@ -81,17 +81,18 @@ pub(crate) struct Outbox {
     buffer: Box<[u8]>,
     used: usize,
     batches: VecDeque<Batch>,
-    /// Those that their addresses refused, and what was made for these since. None overtakes.
+    /// Batches that their addresses refused, and batches that were made for these addresses since: they
+    /// must not overtake.
     kept: VecDeque<Batch>,
-    /// The addresses of what is kept.
+    /// The addresses of the kept batches.
     refused: BTreeSet<SocketAddr>,
-    /// How many refused addresses are to be tried again in this turn.
+    /// Refused addresses that are to be tried again in this turn.
     retries: usize,
-    /// How many addresses refused since one took something.
+    /// Addresses that refused in this turn since one took a datagram.
     in_a_row: usize,
-    /// Whether any address took something in this turn.
+    /// True if any address took a datagram in this turn.
     has_passed: bool,
-    /// How many batches were made since they were sent last.
+    /// Batches that were made since all were sent.
     made: usize,
 }
 
@@ -122,9 +123,9 @@ impl Outbox {
         (room.len() >= len && self.made < BATCHES).then_some(room)
     }
 
-    /// Says that a datagram was written to the beginning of the [`room`](Self::room). It joins the
-    /// last batch if it fits, and if that then has no more than `max_segments` datagrams. False if its
-    /// address refuses datagrams, and this one is lost as too many wait already.
+    /// Takes a datagram that was written to the beginning of the [`room`](Self::room). It joins the last
+    /// batch if it fits there and the batch then has at most `max_segments` datagrams. False if the
+    /// datagram is lost, because its address refuses datagrams and too many wait already.
     pub(crate) fn push(&mut self, made: Made, max_segments: usize, now: Instant) -> bool {
         let Made {
             to,
@@ -133,6 +134,7 @@ impl Outbox {
             len,
         } = made;
         let is_refused = self.refused.contains(&to);
+        // An answer to a stranger never waits: a forged request would take room of the peers.
         if is_refused && (to_stranger || self.kept_bytes() > REFUSED_BYTES) {
             return false;
         }
@@ -144,6 +146,8 @@ impl Outbox {
                 && (1..=last.segment).contains(&len)
                 && last.count() < max_segments
             {
+                // Offload cuts a batch at multiples of one length, so a shorter datagram can only be the
+                // last.
                 last.open = len == last.segment;
                 last.at.end = at.end;
                 return true;
@@ -155,6 +159,7 @@ impl Outbox {
             ecn,
             segment: len,
             to_stranger,
+            // An empty datagram has no length that others could share.
             open: len > 0,
             at,
             since: now,
@@ -171,8 +176,9 @@ impl Outbox {
         self.kept.iter().map(|batch| batch.at.len()).sum()
     }
 
-    /// What is to be sent next in this turn, if there is something, and the socket may have room.
+    /// The batch to be sent next in this turn, and its bytes, if there is one and the socket may have room.
     pub(crate) fn first(&self) -> Option<(&Batch, &[u8])> {
+        // Refused datagrams first, as they are the oldest.
         let batch = if self.retries > 0 {
             self.kept.front()
         } else {
@@ -182,7 +188,7 @@ impl Outbox {
         Some((batch, &self.buffer[batch.at.clone()]))
     }
 
-    /// Notes that `bytes` of the first batch were sent, or are lost.
+    /// Notes that the next `bytes` of the [first](Self::first) batch were sent, or are lost.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.has_passed = true;
         if self.retries > 0 {
@@ -198,7 +204,8 @@ impl Outbox {
         }
     }
 
-    /// The address of the first batch that is kept takes datagrams again.
+    /// Puts all kept batches of the first one's address back in front, since the address takes datagrams
+    /// again.
     fn take_back(&mut self) {
         let Some(to) = self.kept.front().map(|first| first.to) else {
             return;
@@ -210,21 +217,22 @@ impl Outbox {
         self.batches = back;
     }
 
-    /// Gives up the first batch: how many datagrams.
+    /// Gives the first batch up. Returns how many datagrams it had.
     pub(crate) fn drop_first(&mut self) -> u64 {
         let count = self.batches.pop_front().map_or(0, |first| first.count());
         if self.is_empty() {
+            // Nothing refers to the buffer any more, so there is nothing to pack.
             self.used = 0;
         }
         count as u64
     }
 
-    /// Says that the address of the first batch does not take it now. What else is for it is not
-    /// tried in this turn.
+    /// Notes that the address of the [first](Self::first) batch does not take it now. Other batches to this
+    /// address are not tried in this turn.
     pub(crate) fn refuse(&mut self, now: Instant) {
         self.in_a_row += 1;
         if self.retries > 0 {
-            // The next ones have their turn before it is tried again.
+            // To the end of the line: the other refused addresses are tried before this one again.
             if let Some(to) = self.kept.front().map(|first| first.to) {
                 let (mut last, kept) = split(&mut self.kept, to);
                 self.kept = kept;
@@ -232,6 +240,7 @@ impl Outbox {
             }
             self.retries -= 1;
             if self.in_a_row >= REFUSED_IN_A_ROW {
+                // Or many addresses that refuse would take the whole turn from those that do not.
                 self.retries = 0;
             }
             if self.retries == 0 {
@@ -242,6 +251,7 @@ impl Outbox {
             let (refused, rest) = split(&mut self.batches, to);
             self.batches = rest;
             for mut batch in refused {
+                // An answer to a stranger is dropped instead of kept.
                 if !batch.to_stranger {
                     batch.since = now;
                     self.kept.push_back(batch);
@@ -250,11 +260,13 @@ impl Outbox {
         }
     }
 
-    /// Makes room for more, when all that can be sent now was sent.
+    /// Moves the datagrams that are left to the beginning of the buffer, after all that can be sent now was
+    /// sent.
     pub(crate) fn pack(&mut self) {
         (self.made, self.retries) = (0, 0);
         let batches = self.batches.iter_mut().chain(&mut self.kept);
         let mut places: Vec<_> = batches.map(|batch| &mut batch.at).collect();
+        // In the order of the buffer, so that no copy overwrites bytes that were not moved yet.
         places.sort_unstable_by_key(|at| at.start);
         self.used = 0;
         for at in places {
@@ -265,18 +277,18 @@ impl Outbox {
         }
     }
 
-    /// How many addresses refuse, or `None` if there are some that were not tried: then the socket
-    /// seems to have no room.
+    /// How many addresses refuse, or `None` if some were not tried, because the socket seems to have no room.
     pub(crate) fn refused(&self) -> Option<usize> {
         self.batches.is_empty().then_some(self.refused.len())
     }
 
-    /// Whether any address took something in this turn.
+    /// True if any address took a datagram in this turn.
     pub(crate) const fn has_passed(&self) -> bool {
         self.has_passed
     }
 
-    /// Gives up what has waited too long for addresses that refuse it: how many datagrams.
+    /// Gives the batches up that have waited too long for addresses that refuse them. Returns how many
+    /// datagrams they had.
     pub(crate) fn drop_old(&mut self, now: Instant) -> u64 {
         let mut lost = 0;
         self.kept.retain(|batch| {
@@ -285,6 +297,7 @@ impl Outbox {
             !is_old
         });
         if lost > 0 {
+            // An address without kept datagrams counts as refusing no more: the next one tries it anew.
             self.refused = self.kept.iter().map(|batch| batch.to).collect();
             self.pack();
         }
@@ -295,7 +308,7 @@ impl Outbox {
         self.batches.is_empty() && self.kept.is_empty()
     }
 
-    /// Whether there is anything for a peer that may be sent.
+    /// True if a datagram for a peer waits whose address has not refused.
     pub(crate) fn has_more_than_answers(&self) -> bool {
         self.batches.iter().any(|batch| !batch.to_stranger)
     }
@@ -337,7 +350,7 @@ mod tests {
         outbox
     }
 
-    /// Port, length of a segment, and length of each batch, which are sent whole.
+    /// Sends all batches whole. Returns the port, the segment length and the length of each.
     fn batches(mut outbox: Outbox) -> Vec<(u16, usize, usize)> {
         let mut found = Vec::new();
         while let Some((batch, bytes)) = outbox.first() {
@@ -366,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_its_mark_goes_apart() {
+    fn datagrams_with_different_marks_share_no_batch() {
         let mut outbox = Outbox::new();
         for ecn in [Ecn::Ect0, Ecn::Ect0, Ecn::NotEct, Ecn::Ect0] {
             let made = Made { ecn, ..made(1, 7) };

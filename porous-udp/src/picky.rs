@@ -1,4 +1,4 @@
-//! Addresses that take no datagram, while others do: what one refuses stops nobody else.
+//! Tests of addresses that take no datagram while others do: one that refuses stops no other.
 
 use alloc::collections::BTreeSet;
 use core::cell::{Cell, RefCell};
@@ -23,7 +23,7 @@ struct Picky {
     socket: UdpSocket,
     refused: RefCell<BTreeSet<SocketAddr>>,
     is_full: Cell<bool>,
-    /// How many attempts to send there were.
+    /// Attempts to send.
     calls: Cell<u64>,
 }
 
@@ -125,12 +125,12 @@ impl Crowd {
         self.server.transmit().unwrap();
     }
 
-    /// What each client has heard.
+    /// The first bytes of the packets that each client has received.
     fn hear(&mut self) -> Vec<Vec<u8>> {
         self.clients.iter_mut().map(Client::heard).collect()
     }
 
-    /// No datagram reaches these any more.
+    /// From now on, no datagram reaches these clients, but all others.
     fn refuse(&self, clients: core::ops::Range<usize>) {
         let addresses = self.clients[clients].iter().map(Client::address);
         *self.server.socket().refused.borrow_mut() = addresses.collect();
@@ -178,7 +178,7 @@ fn many_addresses_that_refuse_delay_nobody_else_for_long() {
     crowd.refuse(0..28);
     for word in 0..20 {
         crowd.say(Mode::Unreliable, word);
-        // As often as the driver wants it.
+        // Steps as often as the driver wants them.
         let heard = (0..10).map(|_| {
             crowd.step();
             simulated::pass(RETRY_SEND);
@@ -193,7 +193,7 @@ fn many_addresses_that_refuse_delay_nobody_else_for_long() {
 }
 
 #[test]
-fn what_is_refused_is_tried_again_soon_and_not_at_once() {
+fn a_refused_datagram_is_tried_again_after_five_milliseconds() {
     let mut crowd = Crowd::new(3);
     crowd.refuse(0..1);
     crowd.say(Mode::Unreliable, 7);
@@ -209,7 +209,7 @@ fn what_is_refused_is_tried_again_soon_and_not_at_once() {
 }
 
 #[test]
-fn what_an_address_refuses_for_long_is_lost_and_does_not_grow() {
+fn datagrams_that_an_address_refuses_for_long_are_lost() {
     let mut crowd = Crowd::new(3);
     crowd.refuse(0..1);
     for word in 0..200 {
@@ -240,7 +240,7 @@ fn what_an_address_refuses_for_long_is_lost_and_does_not_grow() {
     assert_eq!(heard.last(), Some(&u8::MAX));
 }
 
-/// What is made for others in the same step does not take its room.
+/// Datagrams made for others in the same step do not take the room of refused ones.
 #[test]
 fn a_moments_refusal_loses_nothing() {
     let mut crowd = Crowd::new(60);

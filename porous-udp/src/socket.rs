@@ -1,4 +1,4 @@
-//! A non-blocking UDP socket that only fails when it is of no more use.
+//! A non-blocking UDP socket that returns an error only when it is of no more use.
 
 use core::net::SocketAddr;
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ use crate::inbox::{self, Inbox, SLOTS};
 use crate::outbox::Batch;
 use crate::sources::Sources;
 
-/// What the socket did beside carrying datagrams.
+/// Counts of what the socket did beside carrying datagrams, since the host was made.
 ///
 /// ```
 /// use porous_udp::SocketStats;
@@ -27,26 +27,26 @@ use crate::sources::Sources;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SocketStats {
-    /// Datagrams that the system refused to send: no route, a firewall, no buffers; or that waited for
-    /// an address that refused them while others got theirs. The protocol treats them as any lost
+    /// Datagrams that the system refused to send (no route, a firewall, no buffers), or that waited too long
+    /// for an address that refused them while others got theirs. The protocol treats them as any lost
     /// datagram.
     pub send_lost: u64,
     /// Attempts to send that found no room. The datagram is kept and leaves later.
     pub send_delayed: u64,
-    /// Errors reported in place of a datagram, most of them an ICMP message about one sent before.
-    /// The protocol does nothing about them: they may be forged.
+    /// Errors reported in place of a received datagram, most of them an ICMP message about a datagram sent
+    /// before. The protocol ignores them, as they may be forged.
     pub receive_errors: u64,
-    /// Answers to strangers that were not sent, as half of what the socket may have to send waited for
-    /// the system: perhaps for addresses that nobody has. An honest newcomer asks again.
+    /// Answers to strangers that were not sent because half of the send buffer was in use, perhaps by
+    /// answers to addresses that no host has. An honest newcomer asks again.
     pub answers_withheld: u64,
 }
 
-/// What became of datagrams.
+/// The result of an attempt to send the datagrams of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
-    /// How many bytes of the datagrams the system has taken, or are lost.
+    /// Bytes of the datagrams that the system has taken, or that are lost.
     pub(crate) bytes: usize,
-    /// Whether they are lost because their address cannot be reached now.
+    /// True if the datagrams are lost because their address cannot be reached now.
     pub(crate) is_unreachable: bool,
 }
 
@@ -59,22 +59,22 @@ impl Sent {
     }
 }
 
-/// How datagrams pass between us and the system.
+/// How datagrams pass between this program and the system.
 #[derive(Debug)]
 pub(crate) enum Path {
-    /// Many a call, as far as the system can.
+    /// Many datagrams a call, as far as the system can.
     Batched(UdpSocketState),
-    /// One a call.
+    /// One datagram a call.
     Plain,
 }
 
 impl Path {
-    /// Batched, where the system lets us set up a socket for it.
+    /// Batched, if the system lets the socket be set up for it; plain otherwise.
     pub(crate) fn batched(socket: &impl SystemSocket) -> Self {
         UdpSocketState::new(UdpSockRef::from(&*socket.options())).map_or(Self::Plain, Self::Batched)
     }
 
-    /// How many slots of an inbox one call may fill.
+    /// Slots of an inbox that one call may fill.
     pub(crate) const fn slots(&self) -> usize {
         match self {
             Self::Batched(_) => SLOTS,
@@ -82,7 +82,7 @@ impl Path {
         }
     }
 
-    /// Whether a router may split a datagram that is too long for its next link, as far as is known.
+    /// True if a router may split a datagram that is too long for its next link, as far as is known.
     pub(crate) fn may_fragment(&self) -> bool {
         match self {
             Self::Batched(state) => state.may_fragment(),
@@ -96,7 +96,7 @@ pub(crate) struct Socket<S> {
     system: S,
     path: Path,
     is_ipv6: bool,
-    /// Whether it is bound to all addresses of the machine.
+    /// True if it is bound to all addresses of the machine.
     is_everywhere: bool,
     pub(crate) sources: Sources,
     icmp: Icmp,
@@ -129,21 +129,21 @@ impl<S: SystemSocket> Socket<S> {
             .ok_or_else(|| io::Error::other("the socket of this host is no UDP socket"))
     }
 
-    /// From now on strangers are answered from where they asked.
+    /// From now on each remote host is answered from the address that it asked.
     pub(crate) const fn sources_wanted(&mut self) {
+        // A socket that is bound to one address has no other to answer from.
         if self.is_everywhere {
             self.sources.remember();
         }
     }
 
-    /// Why nothing can come of connecting to this address, if that is known.
+    /// Why no host can answer at this address, if that is known.
     pub(crate) fn bad_address(&self, to: SocketAddr) -> Option<BadAddress> {
         let only_v6 = || self.options().only_v6().unwrap_or(false);
         bad_address(to, self.local_addr().ok()?, self.is_ipv6 && only_v6())
     }
 
-    /// From now on the system is to tell of closed ports, if it can; or no more. A plain path changes
-    /// no option.
+    /// Asks the system to report closed ports, if it can, or to stop. A plain path changes no option.
     pub(crate) fn ask_for_closed_ports(&mut self, yes: bool) {
         if matches!(self.path, Path::Batched(_)) && self.icmp.is_on() != yes {
             let (icmp, socket) = (&mut self.icmp, self.system.options());
@@ -159,7 +159,8 @@ impl<S: SystemSocket> Socket<S> {
         self.icmp.hear(&self.system.options());
     }
 
-    /// The next closed port that the system has told of: where it is, if it has told that, too.
+    /// The next closed port that the system has reported. The inner value is its address, if the system
+    /// named it.
     pub(crate) fn next_closed_port(&mut self) -> Option<Option<SocketAddr>> {
         Some(self.icmp.next_closed()?.map(normalise))
     }
@@ -169,8 +170,8 @@ impl<S: SystemSocket> Socket<S> {
         self.system.options()
     }
 
-    /// How many datagrams one call may send. It falls to one when the system turns out to be
-    /// unable to do more.
+    /// The most datagrams that one call may send. Falls to 1 when the system turns out to be unable to send
+    /// more.
     pub(crate) fn max_segments(&self) -> usize {
         match &self.path {
             Path::Batched(state) => state.max_gso_segments(),
@@ -178,11 +179,8 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    /// Sends datagrams that lie one behind the other, as the batch says.
-    /// `None` if there is no room for any now.
-    ///
-    /// If a batch fails, its first datagram goes out alone, so that an error costs no more than it
-    /// would cost without batches.
+    /// Sends the datagrams of a batch, which lie one behind the other. `None` if there is no room for any
+    /// now.
     pub(crate) fn send(&mut self, batch: &Batch, datagrams: &[u8]) -> io::Result<Option<Sent>> {
         let (segment, ecn) = (batch.segment, inbox::codepoint(batch.ecn));
         let from = self.sources.of(batch.to);
@@ -200,6 +198,7 @@ impl<S: SystemSocket> Socket<S> {
                     self.stats.send_delayed += 1;
                     return Ok(None);
                 }
+                // The first datagram is tried alone, so that an error costs no more than without batches.
                 Err(_) => {}
             }
         }
@@ -215,13 +214,14 @@ impl<S: SystemSocket> Socket<S> {
             matches!(fault, Some(Fault::Lost | Fault::Unreachable))
         };
         if self.icmp.is_on() && is_lost(&sent) {
-            // Perhaps the error is about another datagram, and this one was not tried.
+            // The error may be about a datagram sent before. Then this one was not tried yet.
             self.hear_closed_ports();
             sent = self.pass(&one);
         }
         if from.is_some() && is_lost(&sent) {
-            // Perhaps we have that address no more; the system knows which one we have. What the
-            // batches have learnt of this error is wrong, and they begin anew.
+            // The machine may have lost the address that was asked; the system knows which one it has. The
+            // batched path may have taken the error for a missing ability and switched it off, so it is
+            // set up anew.
             self.sources.forget(batch.to);
             self.path = Path::batched(&self.system);
             let from_any = Transmit {
@@ -250,7 +250,7 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
-    /// Whether an answer to a stranger may leave: peers keep the room that they need.
+    /// True if an answer to a stranger may leave. Half of the send buffer is kept for peers.
     pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
         if self.is_writable() {
             return true;
@@ -259,8 +259,8 @@ impl<S: SystemSocket> Socket<S> {
         self.gateways.may_pass(stranger, now, buffer)
     }
 
-    /// Whether the system says that there is room: Linux, that more than half of it is free. A
-    /// system that cannot tell always has room.
+    /// True if the system says that there is room; Linux does while more than half of the buffer is free.
+    /// A system that cannot tell is taken to have room.
     fn is_writable(&self) -> bool {
         let socket = self.system.options();
         let mut fds = [PollFd::new(&*socket, PollFlags::OUT)];
@@ -269,12 +269,12 @@ impl<S: SystemSocket> Socket<S> {
         !is_known || fds[0].revents().intersects(PollFlags::OUT)
     }
 
-    /// Datagrams were given up before they came here.
+    /// Counts datagrams that were given up before they came to the socket.
     pub(crate) const fn count_lost(&mut self, datagrams: u64) {
         self.stats.send_lost += datagrams;
     }
 
-    /// Answers to strangers were not sent.
+    /// Counts answers to strangers that were not sent.
     pub(crate) const fn count_withheld(&mut self, answers: u64) {
         self.stats.answers_withheld += answers;
     }
@@ -289,15 +289,15 @@ impl<S: SystemSocket> Socket<S> {
             .try_send(|| state.try_send(UdpSockRef::from(&*socket), transmit))
     }
 
-    /// How many slots were filled: none if there was an error in place of a datagram, or a signal
-    /// came in between: there may be more; `None` if there is no more for now.
+    /// Receives datagrams. Returns how many slots were filled, or `None` if no more have arrived. 0 slots
+    /// mean an error in place of a datagram, or a signal: more may have arrived.
     pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<usize>> {
         let error = match self.take(inbox) {
             Ok(filled) => return Ok(Some(filled)),
             Err(error) => error,
         };
         match Fault::of(&error) {
-            // To whom readiness is told once, it would not be told again.
+            // Not `None`: an event loop that tells of readiness once would not tell again.
             Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(0)),
             Fault::Later => Ok(None),
             Fault::Lost | Fault::Unreachable => {
@@ -341,7 +341,7 @@ impl<S> Socket<S> {
     }
 }
 
-/// An error that ends the driver. The kind stays the system's.
+/// An error that ends the driver, of the same kind as the system's.
 fn broken(verb: &str, error: &io::Error) -> io::Error {
     let text =
         format!("the UDP socket of this host cannot {verb} any more, make a new host: {error}");
@@ -366,7 +366,7 @@ mod tests {
         ]
     }
 
-    /// Whether the datagram is off our hands.
+    /// True if the system took the datagram, or it is lost.
     fn send(socket: &mut Socket<UdpSocket>, to: SocketAddr, datagram: &[u8]) -> bool {
         let batch = Batch::new(to, Ecn::NotEct, datagram.len());
         socket.send(&batch, datagram).unwrap().is_some()
@@ -411,7 +411,7 @@ mod tests {
         }
     }
 
-    /// Where the system has batches it has marks, too, if it tells of them at all.
+    /// A system that has batches reports marks, too, if it reports them at all.
     #[test]
     fn marks_of_congestion_are_carried() {
         let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -439,7 +439,7 @@ mod tests {
         }
     }
 
-    /// From where `remote` is answered, once it sent a datagram to our address `ours`.
+    /// The address from which `remote` is answered, after it sent a datagram to `ours`.
     fn answered_from(ours: &str, remote: &UdpSocket) -> IpAddr {
         let to = remote.local_addr().unwrap();
         let [mut socket, _] = sockets(if to.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" });
@@ -455,7 +455,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_asked_one_of_our_addresses_is_answered_from_it() {
+    fn a_request_is_answered_from_the_address_that_it_came_to() {
         let remote = UdpSocket::bind("127.0.0.1:0").unwrap();
         for ours in ["127.0.0.1", "127.0.0.2"] {
             assert_eq!(answered_from(ours, &remote).to_string(), ours);

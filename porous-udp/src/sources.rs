@@ -1,6 +1,5 @@
-//! From which of its addresses a host answers each peer. A socket that is bound to all of them would
-//! leave the choice to the system, which knows of no connections and looks only at the route; but a
-//! host that asked one address takes no answer from another.
+//! The address from which a host answers each peer. For a socket that is bound to all addresses the system
+//! would choose it by the route alone; but a host that asked one address takes no answer from another.
 
 use alloc::collections::BTreeMap;
 use core::net::{IpAddr, SocketAddr};
@@ -9,25 +8,25 @@ use porous_proto::PeerId;
 
 use crate::address::unmapped;
 
-/// The fewest entries at which those of ended peers are looked for and removed.
+/// Entries below which those of ended peers are never looked for.
 const FEW: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Source {
     ours: IpAddr,
-    /// The peer whose datagram told `ours`; `None` if a stranger's may have.
+    /// The peer whose datagram was sent to `ours`; `None` if it may have been a stranger's.
     peer: Option<PeerId>,
 }
 
-/// Where the datagrams of each remote address went to.
+/// For each remote address, the address of this host to which its datagrams were sent.
 ///
-/// It stays empty until the host listens. A client looks for its server by the best way that the
-/// system knows, be it a new one.
+/// The map stays empty until the host listens. A client sends by the best route that the system knows, also
+/// when that changes.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     is_on: bool,
     all: BTreeMap<SocketAddr, Source>,
-    /// How many entries there may be before those of ended peers are removed.
+    /// Entries at which those of ended peers are removed.
     limit: usize,
 }
 
@@ -37,13 +36,12 @@ impl Sources {
         self.is_on = true;
     }
 
-    /// The address of this host from which to send to `to`, if the system shall not choose it.
+    /// The address of this host from which to send to `to`; `None` lets the system choose.
     pub(crate) fn of(&self, to: SocketAddr) -> Option<IpAddr> {
         self.all.get(&to).map(|source| source.ours)
     }
 
-    /// A datagram went to our address `ours`, and if it was valid, `peer` sent it. What a peer's
-    /// datagrams tell is not changed by others, as anyone can forge the address that they come from.
+    /// Notes that a datagram from `from` was sent to `ours`, by `peer` if it was a valid one of a connection.
     pub(crate) fn learn(
         &mut self,
         from: SocketAddr,
@@ -60,6 +58,8 @@ impl Sources {
         };
         match self.all.get_mut(&from) {
             Some(known) => {
+                // Anyone can forge the address that a datagram comes from, so a stranger's changes nothing of
+                // a live peer.
                 if peer.is_some() || !known.peer.is_some_and(is_alive) {
                     *known = source;
                 }
@@ -71,17 +71,18 @@ impl Sources {
         }
     }
 
-    /// The system cannot send to this address from where it was asked.
+    /// Forgets the entry of this remote address: the system cannot send from the address that was asked.
     pub(crate) fn forget(&mut self, to: SocketAddr) {
         self.all.remove(&to);
     }
 
-    /// Strangers cannot make it grow: it holds twice what peers need, or a few. To look through all
-    /// is paid for by as many new addresses.
+    /// Removes the entries of ended peers and strangers if there are many.
     fn make_room(&mut self, is_alive: impl Fn(PeerId) -> bool) {
         if self.all.len() >= self.limit.max(FEW) {
             self.all
                 .retain(|_, source| source.peer.is_some_and(&is_alive));
+            // Twice what peers need, so that strangers cannot make it grow, and as many new addresses as
+            // there are entries pay for the next look at all of them.
             self.limit = 2 * self.all.len();
         }
     }
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_peer_changes_nothing_of_a_peer() {
+    fn a_stranger_changes_nothing_of_a_peer() {
         let mut sources = sources();
         let mut learn = |ours: usize, peer, alive| {
             sources.learn(remote(1), Some(OURS[ours]), peer, |_| alive);

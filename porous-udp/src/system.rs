@@ -1,4 +1,4 @@
-//! What a driver needs of a system's socket, whichever library it comes from.
+//! What a driver needs of a system's socket, whichever library the socket comes from.
 
 use core::fmt::Debug;
 use core::net::SocketAddr;
@@ -7,22 +7,23 @@ use std::net::UdpSocket;
 
 use socket2::SockRef;
 
-/// A UDP socket of the system. `std::net`'s is one; `porous-mio` wraps mio's.
+/// A UDP socket of the operating system. `std::net`'s is one; `porous-mio` wraps mio's.
 ///
 /// # Libraries that keep account of readiness
 ///
-/// tokio's sockets, and others, remember whether they are readable and writable, and learn
-/// that they are not any more from a call that would block. Pass both calls on to such a library:
-/// with tokio [`try_send`](Self::try_send) is `socket.try_io(Interest::WRITABLE, call)` and
-/// [`try_receive`](Self::try_receive) is `socket.try_io(Interest::READABLE, call)`, while
-/// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from) are its `try_send_to` and
-/// `try_recv_from`. A library may say that a call would block without making it: an error of the
-/// [kind](io::Error::kind) `WouldBlock` or `Interrupted` means "later", with a number of the system
-/// or without. Any other error without a number ends the driver, so that errors of the system have
-/// to be passed on as they are.
+/// tokio's sockets, and those of other libraries, remember whether they are readable and writable, and
+/// learn from a call that would block that they are not any more. So pass each call on to the library:
+/// with tokio, [`try_send`](Self::try_send) is `socket.try_io(Interest::WRITABLE, call)`,
+/// [`try_receive`](Self::try_receive) is `socket.try_io(Interest::READABLE, call)`, and
+/// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from) are `try_send_to` and `try_recv_from`.
 ///
-/// Then wait until the socket is readable, or writable while [`Endpoint::is_blocked`], and at most
-/// until [`Endpoint::deadline`].
+/// A library may say that a call would block without making it: an error of the
+/// [kind](io::Error::kind) `WouldBlock` or `Interrupted` means "later", with a number of the system
+/// or without. Any other error without a number ends the driver, so return errors of the system
+/// unchanged.
+///
+/// A driver then waits until the socket is readable, or also writable while [`Endpoint::is_blocked`],
+/// but not longer than until [`Endpoint::deadline`].
 ///
 /// [`Endpoint::is_blocked`]: crate::Endpoint::is_blocked
 /// [`Endpoint::deadline`]: crate::Endpoint::deadline
@@ -50,7 +51,7 @@ pub trait SystemSocket: Debug {
     ///
     /// # Errors
     ///
-    /// The call's.
+    /// The error of the call.
     fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         call()
     }
@@ -59,7 +60,7 @@ pub trait SystemSocket: Debug {
     ///
     /// # Errors
     ///
-    /// The call's.
+    /// The error of the call.
     fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         call()
     }

@@ -1,16 +1,16 @@
 //! The verbs of an application, written and documented once for each type that has them.
 
-/// Gives a type all that an application says to a host and asks of it; each verb is passed on to
-/// the field `$to`, which has them too. For an [`Endpoint`](crate::Endpoint) that is the host with its
-/// socket, for a driver's host the endpoint.
+/// Gives a type all the verbs of an application. Each is passed on to the field `$to`, which has the same
+/// verbs: for an [`Endpoint`](crate::Endpoint) that is the host with its socket, for a driver's host the
+/// endpoint.
 ///
-/// The examples begin with the line `$names`, which brings the names in, and `$server` or `$client`,
-/// which make the `host`.
+/// The examples begin with the line `$names`, which imports, and with `$server` or `$client`, which make
+/// the `host`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! verbs {
     ($to:ident, $names:literal, $server:literal, $client:literal) => {
-        /// Whether strangers may connect; at first they may not.
+        /// Sets whether strangers may connect. At first they may not.
         ///
         /// # Errors
         ///
@@ -28,7 +28,7 @@ macro_rules! verbs {
             self.$to.listen(policy)
         }
 
-        /// Lets a peer in that asked by [`Event::Request`](crate::Event::Request), under
+        /// Accepts the request of a peer, which [`Event::Request`](crate::Event::Request) told of under
         /// [`Listen::Ask`](crate::Listen::Ask).
         ///
         /// # Errors
@@ -47,8 +47,8 @@ macro_rules! verbs {
             self.$to.accept(peer)
         }
 
-        /// Turns a peer away that asked by [`Event::Request`](crate::Event::Request), with up to 64
-        /// bytes for its application.
+        /// Refuses the request of a peer, which [`Event::Request`](crate::Event::Request) told of. Up to
+        /// 64 bytes of `data` are for the application of the peer.
         ///
         /// # Errors
         ///
@@ -70,15 +70,16 @@ macro_rules! verbs {
             self.$to.refuse(peer, data)
         }
 
-        /// Begins to connect. [`Event::Connected`](crate::Event::Connected) or
-        /// [`Event::Disconnected`](crate::Event::Disconnected) will tell; the latter at once, with
+        /// Begins to connect. The attempt ends with [`Event::Connected`](crate::Event::Connected) or
+        /// [`Event::Disconnected`](crate::Event::Disconnected); the latter comes at once, with
         /// [`DisconnectReason::Unreachable`](crate::DisconnectReason::Unreachable), if the system
-        /// cannot send there. Where it tells that nobody is bound to the port,
-        /// [`Event::PortClosed`](crate::Event::PortClosed) does: see [the crate](crate#addresses).
+        /// cannot send to the address. Where the system tells that no socket is bound to the port, there
+        /// is an [`Event::PortClosed`](crate::Event::PortClosed), and the attempt goes on: see
+        /// [the crate](crate#addresses).
         ///
         /// # Errors
         ///
-        /// [`ConnectError::BadAddress`](crate::ConnectError::BadAddress) if nothing can come of it:
+        /// [`ConnectError::BadAddress`](crate::ConnectError::BadAddress) if no host can be at the address:
         /// see [the crate](crate#addresses). Otherwise those of
         /// [`Host::connect`](crate::Host::connect).
         ///
@@ -98,14 +99,14 @@ macro_rules! verbs {
         }
 
         /// Begins to connect to a host that may be at any of up to 8 addresses: see
-        /// [`Host::connect_any`](crate::Host::connect_any). Those of which nothing can come are left
-        /// out, and so are those to which the system cannot send when it comes to that.
+        /// [`Host::connect_any`](crate::Host::connect_any). Addresses at which no host can be are left
+        /// out, and so are addresses to which the system cannot send.
         ///
         /// # Errors
         ///
         /// Those of [`Host::connect_any`](crate::Host::connect_any), and
-        /// [`ConnectError::BadAddress`](crate::ConnectError::BadAddress) if nothing can come of any: it
-        /// says why of the first.
+        /// [`ConnectError::BadAddress`](crate::ConnectError::BadAddress) if no host can be at any of the
+        /// addresses: it says why of the first.
         ///
         /// ```
         #[doc = $names]
@@ -123,10 +124,9 @@ macro_rules! verbs {
             self.connect_with(to, &[])
         }
 
-        /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the
-        /// application of the remote host, which reads it by
-        /// [`Peer::greeting`](crate::Peer::greeting) before it lets this one in. It carries no
-        /// promise: see [`Host::connect_with`](crate::Host::connect_with).
+        /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes. The application of
+        /// the remote host reads it by [`Peer::greeting`](crate::Peer::greeting) before it accepts. A
+        /// greeting is not protected: see [`Host::connect_with`](crate::Host::connect_with).
         ///
         /// # Errors
         ///
@@ -176,7 +176,7 @@ macro_rules! verbs {
         }
 
         /// Cancels the packets of a channel that were sent with this receipt: see
-        /// [`Host::cancel`](crate::Host::cancel). Whether there were any.
+        /// [`Host::cancel`](crate::Host::cancel). Returns true if there were any.
         ///
         /// ```
         #[doc = $names]
@@ -195,7 +195,7 @@ macro_rules! verbs {
             self.$to.cancel(peer, channel, token)
         }
 
-        /// The next packet from this peer.
+        /// The next packet from this peer; `None` if none waits.
         ///
         /// ```
         #[doc = $names]
@@ -222,12 +222,12 @@ macro_rules! verbs {
             self.$to.poll_event()
         }
 
-        /// Ends a connection; [`Event::Disconnected`](crate::Event::Disconnected) comes when it has
-        /// ended. Go on stepping until then, or the other side must wait for its timeout.
+        /// Ends a connection. [`Event::Disconnected`](crate::Event::Disconnected) comes when it has
+        /// ended. Go on stepping until then, or the remote host has to wait for its timeout.
         ///
         /// # Errors
         ///
-        /// [`UnknownPeer`](crate::UnknownPeer) if it has ended already.
+        /// [`UnknownPeer`](crate::UnknownPeer) if the connection has ended already.
         ///
         /// ```
         #[doc = $names]
@@ -245,10 +245,10 @@ macro_rules! verbs {
             self.$to.disconnect(peer, how)
         }
 
-        /// Lets nobody in any more, and ends all connections; their
-        /// [`Event::Disconnected`](crate::Event::Disconnected) come when they have ended. Go on
-        /// stepping until [`is_empty`](Self::is_empty). A connection that is being flushed goes like
-        /// this from now on.
+        /// Ends all connections, and lets no more strangers in. An
+        /// [`Event::Disconnected`](crate::Event::Disconnected) comes when each has ended. Go on
+        /// stepping until [`is_empty`](Self::is_empty). A connection that is being flushed ends as `how`
+        /// says from now on.
         ///
         /// ```
         #[doc = $names]
@@ -346,7 +346,8 @@ macro_rules! verbs {
             self.$to.set_host_send_rate(bytes_a_second);
         }
 
-        /// Changes how the ids of new connections are made, for whatever routes datagrams by them.
+        /// Changes how the ids of new connections are made, for a load balancer that routes datagrams by
+        /// them.
         ///
         /// # Errors
         ///
@@ -366,12 +367,12 @@ macro_rules! verbs {
             self.$to.set_connection_ids(ids)
         }
 
-        /// Carries a command out, for a program that keeps or queues them. Each does what the method
-        /// of its name does.
+        /// Carries a command out, for a program that keeps or queues commands. Each command does what the
+        /// method of its name does.
         ///
         /// # Errors
         ///
-        /// That of the method, with what the command was about.
+        /// The error of the method, with the peer, address or packet of the command.
         ///
         /// ```
         #[doc = $names]
@@ -387,14 +388,14 @@ macro_rules! verbs {
             self.$to.execute(command)
         }
 
-        /// How long `step` takes datagrams in, and how long it makes and sends them, at most. Default
-        /// 8 ms, half a turn of a loop of 60 Hz. What is left waits for the next call. A batch that has
-        /// begun is finished, of 512 datagrams to be taken in or 64 calls to send, and answers to
-        /// strangers are sent in any case, of which the host keeps 1024 at most.
+        /// The most time that `step` takes datagrams in, and the most that it makes and sends them.
+        /// Default 8 ms, half a turn of a loop of 60 Hz. What is left waits for the next call. A batch
+        /// that has begun is finished: at most 512 datagrams to be taken in, or 64 calls to send. Answers
+        /// to strangers are sent in any case; the host keeps at most 1024 of them.
         ///
-        /// With more time a call takes in more of what a flood brings; with less it leaves more to the
-        /// game. A loop of few turns a second needs more time for a call, or more calls, and receives
-        /// no more than its socket's [buffer](crate::SocketBuffers) holds from one to the next.
+        /// With more time a call takes in more of what a flood brings; with less it leaves more time to
+        /// the game. A loop of few turns a second needs more time for a call, or more calls. From one call
+        /// to the next it receives no more than the [buffer](crate::SocketBuffers) of its socket holds.
         ///
         /// ```
         /// use core::time::Duration;
@@ -408,9 +409,8 @@ macro_rules! verbs {
             self.$to.set_time_limit(limit);
         }
 
-        /// Whether there is nobody to be connected, connected or to be disconnected any more, and
-        /// nothing waits for room in the socket: after [`disconnect_all`](Self::disconnect_all),
-        /// whether all know.
+        /// True if no peer is connecting, connected or disconnecting, and no datagram waits for room in
+        /// the socket. After [`disconnect_all`](Self::disconnect_all): if all peers know.
         ///
         /// ```
         #[doc = $names]
@@ -426,7 +426,7 @@ macro_rules! verbs {
             self.$to.is_empty()
         }
 
-        /// A peer: its state and statistics.
+        /// A peer, with its state and statistics; `None` if it is not known any more.
         ///
         /// ```
         #[doc = $names]
@@ -441,7 +441,7 @@ macro_rules! verbs {
             self.host().peer(peer)
         }
 
-        /// The live peers: those that have not ended.
+        /// The live peers, whose connections have not ended.
         ///
         /// ```
         #[doc = $names]
@@ -455,7 +455,7 @@ macro_rules! verbs {
             self.host().peers()
         }
 
-        /// The peers of which packets wait to be received, those included that have ended.
+        /// The peers whose packets wait to be received, also those whose connections have ended.
         ///
         /// ```
         #[doc = $names]
@@ -469,7 +469,7 @@ macro_rules! verbs {
             self.host().readable()
         }
 
-        /// Where a peer is.
+        /// The address of a peer; `None` if it is not known any more.
         ///
         /// ```
         #[doc = $names]
@@ -485,7 +485,7 @@ macro_rules! verbs {
             self.host().address(peer)
         }
 
-        /// What the host has counted since it was made.
+        /// The counts of the host since it was made.
         ///
         /// ```
         #[doc = $names]
@@ -500,7 +500,7 @@ macro_rules! verbs {
             self.host().stats()
         }
 
-        /// What the socket did beside carrying datagrams.
+        /// The counts of the socket since the host was made.
         ///
         /// ```
         #[doc = $names]
@@ -516,7 +516,7 @@ macro_rules! verbs {
         }
 
         /// The address that the socket is bound to. If that is `[::]` or `0.0.0.0`, only its port is
-        /// of use to others: connect to an address of the machine instead.
+        /// of use to other hosts: they connect to an address of the machine.
         ///
         /// # Errors
         ///
@@ -550,8 +550,8 @@ macro_rules! verbs {
             self.$to.now()
         }
 
-        /// The state machine within, for questions that have no method here. It cannot be changed from
-        /// outside: what changes it has to pass the socket and the clock as well.
+        /// The state machine within, for questions that have no method here. Not mutable, because every
+        /// change has to involve the socket and the clock, too.
         ///
         /// ```
         #[doc = $names]

@@ -1,18 +1,17 @@
-# Building for targets that have nothing but `core` and `alloc`. To be sourced after `steps.sh`; the
-# sysroots lie in `work`.
+# Functions that build for targets that have nothing but `core` and `alloc`. To be sourced after
+# `steps.sh`. The sysroots lie in the folder `work`.
 # shellcheck shell=bash
 
 COMPILER=(rustc-web rust-web-src rust-web-llvm lld-22)
 
-# The compiler of these steps, whichever version Debian has now, and its sysroot.
+# Installs the compiler, in the version that Debian has now, and sets `sysroot` to a folder of its own.
 need_compiler() {
     need "${COMPILER[@]}"
     sysroot=$work/sysroot-$(dpkg-query --show --showformat '${Version}' rustc-web)
 }
 
-# need_core TARGET [OPT_LEVEL]: builds `core` and `alloc` for a target, once, and nothing else: what
-# needs `std` cannot be compiled. Without optimizations by default: then only that they are there is
-# of interest.
+# need_core TARGET [OPT_LEVEL]: builds `core` and `alloc` for a target, once, and nothing else, so that
+# code which needs `std` cannot be compiled. Without optimizations by default, as most builds are never run.
 need_core() {
     local target=$1 level=${2:-0} source=$sysroot/source lib=$sysroot/lib/rustlib/$1/lib
     [[ ! -e $lib ]] || return 0
@@ -33,7 +32,7 @@ END
     mv "$lib.new" "$lib"
 }
 
-# Cargo for targets that have nothing but `core` and `alloc`.
+# bare_cargo ARGUMENT...: cargo for targets that have nothing but `core` and `alloc`.
 bare_cargo() {
     CARGO_TARGET_DIR=$work/bare CARGO_ENCODED_RUSTFLAGS=--sysroot=$sysroot RUSTC=/usr/bin/rustc \
         cargo "$@"

@@ -1,5 +1,5 @@
-# Steps of a script that needs Debian's packages: what they are called, how long they took, and why
-# they failed. To be sourced by a script whose `work` is a folder of its own.
+# Functions that run the steps of a script which needs Debian's packages, and print their names, their
+# times and why they failed. To be sourced by a script whose `work` is a folder of its own.
 # shellcheck shell=bash
 
 MISSING=77
@@ -16,7 +16,7 @@ lacks() {
     exit "$MISSING"
 }
 
-# run NAME COMMAND...: one line for what went well, and all that was said for what did not.
+# run NAME COMMAND...: prints one line if the command succeeds, and all of its output if it fails.
 run() {
     local name=$1 start=$SECONDS
     shift
@@ -42,7 +42,7 @@ update_lists() {
     updated=1
 }
 
-# need PACKAGE...: installs those that are missing.
+# need PACKAGE...: installs the packages that are missing.
 need() {
     local package missing=()
     if ! has dpkg-query || ! has apt-get; then

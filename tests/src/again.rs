@@ -1,14 +1,14 @@
-//! Running the tests of a program once more in other circumstances.
+//! Runs the tests of a program once more with other environment variables.
 
 use std::env;
 use std::process::Command;
 
-/// Runs this whole program again, but for the tests whose names contain `skip`, with these
-/// environment variables set.
+/// Runs this whole program again with these environment variables set, except for the tests whose names
+/// contain `skip`.
 ///
 /// # Panics
 ///
-/// If a test fails then, or none runs.
+/// If a test fails in that run, or none runs.
 pub fn run_with(variables: &[(&str, u64)], skip: &str) {
     let values = variables
         .iter()

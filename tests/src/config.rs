@@ -1,12 +1,12 @@
-//! The configurations that scenarios begin with: the library's own, but that ids may begin
-//! at another number than 0, and that all may follow the paper's policy.
+//! The configurations that scenarios begin with: those of the library, but ids may begin at another
+//! number than 0, and all hosts may follow the paper's policy.
 
 use std::sync::OnceLock;
 
 use porous_proto::congestion::Congestion;
 use porous_proto::{Config, Policy};
 
-/// The environment variable that says where ids begin.
+/// The environment variable that holds the first id.
 pub const FIRST_ID: &str = "POROUS_FIRST_ID";
 
 fn first_id() -> u64 {
@@ -18,7 +18,7 @@ fn first_id() -> u64 {
     *FIRST.get_or_init(read)
 }
 
-/// The environment variable that, if it is there, makes the paper's policy that of all hosts.
+/// The environment variable that, if it is set, makes all hosts follow the paper's policy.
 pub const PAPER: &str = "POROUS_PAPER";
 
 fn policy() -> Policy {
@@ -33,7 +33,7 @@ fn policy() -> Policy {
 /// [`Congestion::BUILT_IN`].
 pub const CONTROLLER: &str = "POROUS_CONTROLLER";
 
-/// The controller that all hosts have, if one is set.
+/// The controller of all hosts, if the environment names one.
 pub fn controller() -> Option<Congestion> {
     static SET: OnceLock<Option<usize>> = OnceLock::new();
     let read = || match std::env::var(CONTROLLER) {
@@ -44,8 +44,9 @@ pub fn controller() -> Option<Congestion> {
         .map(|number| Congestion::BUILT_IN[number])
 }
 
-/// Whether all hosts have a congestion window. [`Congestion::Fixed`] and [`Congestion::Binary`] know
-/// rates alone: what a peer that acknowledges nothing is sent is bounded by its transfer window then.
+/// True if all hosts have a congestion window. [`Congestion::Fixed`] and [`Congestion::Binary`] know
+/// rates alone: with these, only the transfer window bounds what is sent to a peer that acknowledges
+/// nothing.
 pub fn has_window() -> bool {
     !matches!(
         controller(),
@@ -76,7 +77,7 @@ pub fn paper() -> Config {
     Config::paper().first_id(first_id())
 }
 
-/// What holds under the modern policy, or under the paper's, if that is what all hosts follow.
+/// The first value under the modern policy, the second if all hosts follow the paper's.
 pub fn by_policy<T>(modern: T, paper: T) -> T {
     match policy() {
         Policy::Modern => modern,

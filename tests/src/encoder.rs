@@ -1,32 +1,32 @@
-//! An encoder of datagrams that was written from `docs/wire.md` and knows nothing of the library's:
-//! what it writes, the library has to understand.
+//! An encoder of datagrams that was written from `docs/wire.md` and shares no code with the library's:
+//! the library has to understand what it writes.
 
 use alloc::collections::BTreeMap;
 
 use crc::{CRC_32_ISCSI, Crc};
 use siphasher::sip::SipHasher13;
 
-/// What the long forms say in their version field.
+/// The version field of long forms.
 pub const VERSION: u32 = 0xFFFF_0002;
 
-/// A request is padded to this length.
+/// The length in bytes to which a request is padded.
 pub const PADDED: usize = 1200;
 
-/// What a connection agreed on that shapes its short forms.
+/// The parts of an agreement that shape the short forms of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// The bytes of a packet id.
+    /// The bytes of a packet id, 2 or 3.
     pub id_bytes: usize,
     /// N_Q.
     pub window: u32,
-    /// What their check is made from, if they get one.
+    /// The input of the check, if short forms get one.
     pub check: Option<Check>,
 }
 
-/// What the check of a short form is made from.
+/// The input of the check of a short form.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// Whether it covers all bytes, and not only the head.
+    /// True if the check covers all bytes, and not only the head.
     pub is_crc: bool,
     /// The nonces of the sender and of the receiver.
     pub nonces: [u64; 2],
@@ -69,19 +69,19 @@ pub fn long(byte0: u8, version: u32, nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A parameter of a REQ or an ACK, of any type: what goes behind an [`Offer`].
+/// A parameter of a REQ or an ACK, of any type: it stands behind an [`Offer`].
 #[must_use]
 pub fn parameter(kind: u8, value: &[u8]) -> Vec<u8> {
     let length = u8::try_from(value.len()).expect("255 at most");
     [&[kind, length], value].concat()
 }
 
-/// What REQ and ACK say about their sender.
+/// The parameters with which REQ and ACK describe their sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
     /// 1: the application id.
     pub application: u64,
-    /// 2: how many channels, all of low priority.
+    /// 2: the number of channels, all of low priority.
     pub channels: u8,
     /// 3: the longest datagram.
     pub datagram: u16,
@@ -95,13 +95,13 @@ pub struct Offer {
     pub rates: [u32; 2],
     /// 9: 1 asks for a check of all bytes.
     pub integrity: u8,
-    /// 10.
+    /// 10: optional extensions, a bit each.
     pub extensions: u32,
-    /// 11, if it is there.
+    /// 11: the longest datagram if the path carries it. `None` leaves the parameter out.
     pub path_mtu: Option<u16>,
-    /// 12: the numbers of suites, none if it is not there.
+    /// 12: the numbers of suites. Empty leaves the parameter out.
     pub sealed: &'static [u8],
-    /// 13: milliseconds, if it is there.
+    /// 13: the sender's timeout in milliseconds. `None` leaves the parameter out.
     pub timeout: Option<u32>,
 }
 
@@ -142,28 +142,29 @@ impl Offer {
 pub struct Ack {
     /// The newest id, of which the lowest `width` bytes are sent.
     pub largest: u32,
-    /// 1 to 4.
+    /// The bytes of `largest` that are sent, 1 to 4.
     pub width: u8,
     /// Bit i: `largest - 1 - i` was received.
     pub map: u32,
-    /// How long the acknowledgement was held back, in the notation of `docs/wire.md`.
+    /// The time for which the acknowledgement was held back, in the notation of `docs/wire.md`.
     pub delay: Option<u8>,
     /// Gaps and lengths.
     pub ranges: Vec<(u32, u32)>,
-    /// Whether the sum of the frames' nonce bits is 1.
+    /// True if the sum of the frames' nonce bits is 1.
     pub nonces: bool,
-    /// Whether the newest came with ECT(0) or CE, and how many with CE, if that is told.
+    /// Whether the newest frame came with ECT(0) or CE, and the number of frames that came with CE, if
+    /// marks are told.
     pub marks: (bool, u32),
 }
 
-/// A longer way to say the same, which nobody may use.
+/// A longer spelling of the same datagram, which no sender may use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waste {
-    /// Whether the map has one byte more.
+    /// True if the map has one byte more than it needs.
     pub map: bool,
-    /// Which message has a field that it could do without,
+    /// The message with a field that it could do without,
     pub message: usize,
-    /// and which: C, S and D where they are in its head; bit 0 stands for a longer length.
+    /// and this field: C, S and D as bits of the message's head; bit 0 stands for a longer length.
     pub fields: u8,
 }
 
@@ -211,32 +212,32 @@ pub enum Message {
 pub struct Packet {
     /// 0 unreliable, 1 reliable, 2 passive.
     pub mode: u8,
-    /// On which channel.
+    /// The channel.
     pub channel: u8,
-    /// Which one.
+    /// The packet id.
     pub id: u32,
-    /// How far back the reliable packet is that it depends on.
+    /// The distance in ids to the reliable packet that this packet depends on.
     pub dependency: u32,
-    /// Where its first byte stands in the packet, and the packet's length.
+    /// The offset of its first byte in the packet, and the packet's length. `None` for a whole packet.
     pub fragment: Option<(u32, u32)>,
-    /// Whether its sender wants to be told what becomes of it.
+    /// True if its sender wants a receipt.
     pub receipt: bool,
-    /// What is in it.
+    /// The payload.
     pub payload: Vec<u8>,
 }
 
 /// A short form.
 #[derive(Clone, Debug)]
 pub struct Short {
-    /// The receiver's.
+    /// The connection id of the receiver.
     pub connection_id: Vec<u8>,
     /// The frame id, of which the lowest `width` bytes are sent.
     pub id: u64,
-    /// 1 to 4.
+    /// The bytes of the frame id that are sent, 1 to 4.
     pub width: u8,
-    /// Whether the nonce bit of the frame is 1 (N).
+    /// True if the nonce bit of the frame is 1 (N).
     pub nonce: bool,
-    /// Whether an acknowledgement is asked for at once, if there is a message (R).
+    /// True if an acknowledgement is asked for at once, if there is a message (R).
     pub ack_now: bool,
     /// The acknowledgement.
     pub ack: Option<Ack>,
@@ -251,7 +252,7 @@ impl Short {
         self.encode_longer(shape, Waste::default())
     }
 
-    /// The datagram in a spelling that has to be refused, if there is any waste at all.
+    /// The datagram in the longer spelling, which has to be refused if it differs.
     #[must_use]
     pub fn encode_longer(&self, shape: &Shape, waste: Waste) -> Vec<u8> {
         let now = self.ack_now && !self.messages.is_empty();
@@ -289,9 +290,9 @@ impl Short {
 struct Predictor {
     channel: u8,
     length: Option<usize>,
-    /// By channel: id, dependency, whether it was reliable.
+    /// By channel, of the message before: id, dependency, whether it was reliable.
     last: BTreeMap<u8, (u32, u32, bool)>,
-    /// Waste.
+    /// Spelling with needless fields.
     fields: u8,
 }
 
@@ -364,7 +365,7 @@ impl Predictor {
     }
 }
 
-/// Appends a number in seven bits a byte, the low ones first.
+/// Appends a varint: seven bits a byte, the low ones first.
 pub fn varint(out: &mut Vec<u8>, mut number: u32) {
     while number > 0x7F {
         out.push(0x80 | (number & 0x7F).to_le_bytes()[0]);
@@ -374,8 +375,8 @@ pub fn varint(out: &mut Vec<u8>, mut number: u32) {
 }
 
 impl Packet {
-    /// A packet in one piece: its mode (0 unreliable, 1 reliable, 2 passive), where it belongs, and
-    /// what is in it.
+    /// A packet in one piece: its mode (0 unreliable, 1 reliable, 2 passive), its channel and id, and its
+    /// payload.
     #[must_use]
     pub const fn whole(mode: u8, channel: u8, id: u32, dependency: u32, payload: Vec<u8>) -> Self {
         Self {
@@ -389,8 +390,7 @@ impl Packet {
         }
     }
 
-    /// The same bytes as a fragment: where its first byte stands in the packet, and the packet's
-    /// length.
+    /// The same bytes as a fragment: the offset of its first byte in the packet, and the packet's length.
     #[must_use]
     pub const fn part(mut self, offset: u32, len: u32) -> Self {
         self.fragment = Some((offset, len));

@@ -1,19 +1,19 @@
-//! What the applications were told, and whether a connection works.
+//! Events that the applications were told, and whether a connection works.
 
 use core::time::Duration;
 
 use porous_proto::{ChannelId, DisconnectReason, Event, Mode, Peer, PeerId, PeerState};
 use porous_sim::{Pair, World};
 
-/// What [`Pair::A`] calls B, and what B calls A.
+/// The peer id of B at [`Pair::A`], and that of A at B.
 pub type Ends = [PeerId; 2];
 
-/// All events of a host that were not taken yet.
+/// All events of a host that the test has not taken yet.
 pub fn events(world: &mut World, address: u32) -> Vec<Event<u32>> {
     core::iter::from_fn(|| world.poll_event(address)).collect()
 }
 
-/// The peers that were connected.
+/// The peers of which `Connected` was told.
 #[must_use]
 pub fn connected(events: &[Event<u32>]) -> Vec<PeerId> {
     let mut peers = Vec::new();
@@ -25,7 +25,7 @@ pub fn connected(events: &[Event<u32>]) -> Vec<PeerId> {
     peers
 }
 
-/// The peers that have ended, why, and with how many packets undelivered.
+/// The peers that have ended, each with the reason and the number of packets undelivered.
 #[must_use]
 pub fn ended(events: &[Event<u32>]) -> Vec<(PeerId, DisconnectReason, u32)> {
     let mut ends = Vec::new();
@@ -42,17 +42,17 @@ pub fn ended(events: &[Event<u32>]) -> Vec<(PeerId, DisconnectReason, u32)> {
     ends
 }
 
-/// The state of a peer, `None` if it is forgotten.
+/// The state of a peer, `None` if the host has forgotten the peer.
 #[must_use]
 pub fn state(world: &World, address: u32, peer: PeerId) -> Option<PeerState> {
     world.host(address).peer(peer).map(Peer::state)
 }
 
-/// A and B have told of one connection each, which is the only thing they have in mind.
+/// A and B have each told of one connection, and have no other peers.
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message contains `context` and the seed.
+/// If one of them told anything else; the message contains `context` and the seed.
 pub fn one_connection(world: &mut World, context: &str) -> Ends {
     let seed = world.seed();
     [Pair::A, Pair::B].map(|address| {
@@ -97,11 +97,11 @@ pub fn assert_talk(world: &mut World, ends: Ends, context: &str) {
     }
 }
 
-/// This host has nothing to tell and knows nobody.
+/// This host has no event to tell and no peers.
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message contains `context` and the seed.
+/// If it has; the message contains `context` and the seed.
 pub fn assert_silent(world: &mut World, address: u32, context: &str) {
     let seed = world.seed();
     let told = events(world, address);

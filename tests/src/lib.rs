@@ -1,4 +1,4 @@
-//! What the scenario tests share: the contract of a channel as a model, traffic to test it with, and
+//! Code that the scenario tests share: the contract of a channel as a model, traffic to test it with, and
 //! ways to look at what two hosts did.
 
 extern crate alloc;

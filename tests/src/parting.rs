@@ -1,4 +1,4 @@
-//! Pairs that part: what the tests of §2.5 and of silence begin and end with.
+//! Pairs of hosts that disconnect: the beginnings and ends of the tests of §2.5 and of silence.
 
 use core::time::Duration;
 
@@ -7,23 +7,23 @@ use porous_sim::{LinkConfig, Pair, Seed};
 
 use crate::{config, ended, events};
 
-/// The seed of a test that needs but one.
+/// The seed of a test that needs only one.
 #[must_use]
 pub fn seed() -> Seed {
     Seed::from_env(Seed::new(1))
 }
 
-/// 20 ms one way.
+/// A line that takes 20 ms one way.
 #[must_use]
 pub const fn line() -> LinkConfig {
     LinkConfig::new().delay(Duration::from_millis(20))
 }
 
-/// A has connected to B, which listens, and nothing is under way.
+/// A has connected to B, which listens, and no datagram is under way.
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message names the seed.
+/// If the two are not connected; the message names the seed.
 pub fn quiet_pair(seed: Seed, links: LinkConfig) -> Pair {
     let mut pair = Pair::new(seed, links, config::client(), config::new());
     pair.connect_to_listener();
@@ -45,7 +45,7 @@ pub fn disconnect(pair: &mut Pair, address: u32, how: Disconnect) {
     assert_eq!(done, Ok(()), "{}", pair.world.seed());
 }
 
-/// After everything is delivered, for which there is ample time.
+/// The host at `address` disconnects after everything is delivered, for which there is ample time.
 #[must_use]
 pub const fn flush(reason: u32) -> Disconnect {
     Disconnect::Flush {
@@ -58,7 +58,7 @@ pub const fn flush(reason: u32) -> Disconnect {
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message names the seed.
+/// If the send buffer refuses one; the message names the seed.
 pub fn queue(pair: &mut Pair, address: u32, count: u8) {
     for n in 0..count {
         let sent = pair.send(address, 0, Mode::Reliable, vec![n; 500]);
@@ -70,7 +70,7 @@ pub fn queue(pair: &mut Pair, address: u32, count: u8) {
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message names the seed.
+/// If one is missing or out of order; the message names the seed.
 pub fn assert_all(got: &[Received], count: u8, context: &str) {
     let first: Vec<_> = got.iter().map(|packet| packet.payload[0]).collect();
     let sent: Vec<_> = (0..count).collect();
@@ -81,11 +81,11 @@ pub fn assert_all(got: &[Received], count: u8, context: &str) {
     );
 }
 
-/// The host at `address` was told of the end in this way, once, and of nothing afterwards.
+/// The host at `address` was told this end of the connection, once, and of nothing afterwards.
 ///
 /// # Panics
 ///
-/// If it is otherwise; the message names the seed.
+/// If it was told anything else; the message names the seed.
 pub fn assert_told(pair: &mut Pair, address: u32, end: (DisconnectReason, u32), context: &str) {
     let told = events(&mut pair.world, address);
     let context = format!("{address}: {told:?}; {context}; {}", pair.world.seed());

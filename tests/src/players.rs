@@ -1,5 +1,5 @@
-//! Two players, each behind a router, and a server that both know and that tells each where the
-//! other is (`docs/nat.md`).
+//! Two players, each behind a router, and a server that both know and that tells each player the address
+//! of the other (`docs/nat.md`).
 
 use core::time::Duration;
 
@@ -8,13 +8,13 @@ use porous_sim::{LinkConfig, Router, Seed, World};
 
 use crate::{config, connected, ended, events};
 
-/// The server that everybody reaches.
+/// The server that both players reach.
 pub const SERVER: u32 = 900;
 
 /// The players' addresses in their own networks.
 pub const PLAYERS: [u32; 2] = [1, 2];
 
-/// Whether two addresses are ports of one machine.
+/// True if two addresses are ports of one machine.
 const fn same_machine(a: u32, b: u32) -> bool {
     a / 100 == b / 100
 }
@@ -26,7 +26,7 @@ pub fn router(player: u32) -> Router<u32> {
     Router::new(&outside).machines(same_machine)
 }
 
-/// A world with both players behind these routers, and how the server sees each.
+/// A world with both players behind these routers, and the addresses at which the server sees them.
 ///
 /// # Panics
 ///
@@ -61,8 +61,8 @@ pub fn meet(
     (world, seen)
 }
 
-/// What each of two hosts calls the other, if one connection has come of it and nothing else, and a
-/// packet goes each way. Both must have read all events of before.
+/// The peer id of the other host at each of two hosts, if exactly one connection has come about and a
+/// packet goes each way. The events of before must have been read at both.
 ///
 /// # Panics
 ///

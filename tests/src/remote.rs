@@ -1,5 +1,5 @@
-//! Peers that are no hosts: they speak through [`encoder`] alone, and may say
-//! what no host would.
+//! Remote ends of a connection that are no hosts: they write datagrams with [`encoder`] alone, and may
+//! send what no host would.
 
 use alloc::collections::BTreeMap;
 
@@ -8,30 +8,31 @@ use porous_sim::ChaCha8Rng;
 
 use crate::encoder::{self, Ack, Check, Message, Offer, Shape, Short};
 
-/// The length of the connection id that a remote gives the host: its address, four times.
+/// The length in bytes of the connection id that a remote gives the host: its address, four times.
 const ID_LEN: usize = 4;
 
-/// A peer as it knows itself and the host.
+/// A remote end, with all that it knows of itself and of the host.
 #[derive(Clone, Debug)]
 pub struct Remote<A = u8> {
-    /// Where it is.
+    /// Its address.
     pub address: A,
-    /// Of the peer, and of the host for it.
+    /// The nonces: of the remote, and of the host for this connection.
     pub nonces: [u64; 2],
-    /// What leads datagrams to the host.
+    /// The connection id in datagrams to the host.
     pub connection_id: Vec<u8>,
     /// The id of the next frame.
     pub next: u64,
-    /// The newest frame that the host has sent, and the width of its id.
+    /// The newest frame id of the host, and the width in bytes in which it was sent.
     pub newest: (u32, u8),
-    /// The frames that came from the host, and their nonce bits.
+    /// The ids of the frames that came from the host, and their nonce bits.
     pub heard: BTreeMap<u32, bool>,
-    /// What shapes datagrams.
+    /// The agreement that shapes short forms.
     pub shape: Shape,
 }
 
 impl<A: Address + Into<u64>> Remote<A> {
-    /// Connects to a host that listens as the document says, and knows what a peer knows then.
+    /// Connects to a host that listens, as the document says; the remote then knows all that a peer
+    /// knows.
     ///
     /// # Panics
     ///
@@ -79,11 +80,11 @@ impl<A: Address + Into<u64>> Remote<A> {
         remote
     }
 
-    /// The host tries to connect to this address; nobody has answered yet.
+    /// The host tries to connect to this address, which has not answered yet.
     ///
     /// # Panics
     ///
-    /// If it sends no request.
+    /// If the host sends no request.
     #[must_use]
     pub fn attempt(host: &mut Host<ChaCha8Rng, A>, now: Instant, address: A, window: u32) -> Self {
         let mut buf = vec![0; host.max_datagram_size()];
@@ -115,8 +116,8 @@ impl<A: Address + Into<u64>> Remote<A> {
         }
     }
 
-    /// The next frame: its id is used up. The sum of the acknowledgement's nonces is made right, as
-    /// far as it speaks of frames that came.
+    /// The next frame: its id is used up. The nonce sum of the acknowledgement is made right for the
+    /// frames that came.
     pub fn short(&mut self, mut ack: Option<Ack>, messages: Vec<Message>) -> Short {
         if let Some(ack) = &mut ack {
             ack.nonces ^= self.nonces_of(ack);
@@ -134,7 +135,7 @@ impl<A: Address + Into<u64>> Remote<A> {
         }
     }
 
-    /// Learns from a datagram of the host which frame is its newest.
+    /// Notes the newest frame id of the host from one of its datagrams.
     pub fn hear(&mut self, datagram: &[u8]) {
         if let Some(&first @ 0x40..=0x7F) = datagram.first() {
             let width = (first >> 4 & 3) + 1;
@@ -147,7 +148,7 @@ impl<A: Address + Into<u64>> Remote<A> {
         }
     }
 
-    /// The sum of the nonces of the frames that came and that this acknowledges.
+    /// The sum of the nonces of the frames that came and that this block acknowledges.
     fn nonces_of(&self, ack: &Ack) -> bool {
         let mut ids = vec![ack.largest];
         let below = |n: u32| ack.largest.checked_sub(n);
@@ -172,7 +173,7 @@ impl<A: Address + Into<u64>> Remote<A> {
     }
 }
 
-/// The id that these low bytes stand for, near the newest one that is known.
+/// The id nearest to the newest known one that has these low bytes.
 fn expand(low: u32, width: u8, newest: u32) -> u32 {
     if width == 4 {
         return low;
@@ -184,7 +185,7 @@ fn expand(low: u32, width: u8, newest: u32) -> u32 {
     u32::try_from(start + ahead).unwrap_or(low)
 }
 
-/// The next datagram to this address. Those to others are lost.
+/// The next datagram to this address. Datagrams to other addresses are lost.
 fn next_to<'b, A: Address>(
     host: &mut Host<ChaCha8Rng, A>,
     now: Instant,
@@ -217,7 +218,7 @@ pub fn request(nonces: [u64; 2], body: &[u8]) -> Vec<u8> {
 ///
 /// # Panics
 ///
-/// If it is too short to be one.
+/// If the datagram is too short to be a long form.
 #[must_use]
 pub fn nonce(datagram: &[u8]) -> u64 {
     u64::from_le_bytes(datagram[crate::nonce_self()].try_into().expect("8 bytes"))

@@ -1,4 +1,4 @@
-//! The text of this workspace: what the tests of its house rules read.
+//! The text of this workspace, for the tests of its house rules.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether all of it is test code.
+    /// True if the whole file is test code.
     #[must_use]
     pub fn is_test(&self) -> bool {
         self.path.starts_with("tests/")
@@ -22,12 +22,12 @@ impl SourceFile {
     }
 }
 
-/// All files of the workspace with one of these extensions, in the order of their paths. What was
-/// built and what belongs to other programs is left out.
+/// All files of the workspace with one of these extensions, in the order of their paths, without build
+/// results and the code of other programs.
 ///
 /// # Panics
 ///
-/// If one cannot be read.
+/// If a file cannot be read.
 #[must_use]
 pub fn files(extensions: &[&str]) -> Vec<SourceFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -69,14 +69,14 @@ pub struct Function<'a> {
     pub line: usize,
     /// From `fn` to its closing brace.
     pub length: usize,
-    /// What stands directly above it, attributes and comments, and then itself.
+    /// The attributes and comments directly above the function, and then the function itself.
     pub lines: &'a [&'a str],
-    /// Whether it is a test.
+    /// True if it is a test.
     pub is_test: bool,
 }
 
-/// All functions with a body, also those inside of others. A closing brace has the same
-/// indentation as the `fn` it belongs to: that is how rustfmt writes them.
+/// All functions with a body, also those inside of others. A closing brace has the same indentation as
+/// the `fn` that it belongs to, as rustfmt writes them.
 #[must_use]
 pub fn functions<'a>(lines: &'a [&'a str]) -> Vec<Function<'a>> {
     let mut found = Vec::new();

@@ -8,16 +8,16 @@ use porous_sim::{Intercept, Passing, World};
 
 use crate::{Kind, kind};
 
-/// A datagram that was sent, whatever became of it.
+/// A datagram that was sent, whether or not it arrived.
 #[derive(Clone, Debug)]
 pub struct Taped {
-    /// When.
+    /// The time of sending.
     pub at: Instant,
-    /// By whom.
+    /// The address of the sender.
     pub from: u32,
-    /// To whom.
+    /// The address of the receiver.
     pub to: u32,
-    /// What.
+    /// The bytes.
     pub datagram: Vec<u8>,
 }
 
@@ -26,13 +26,13 @@ pub struct Taped {
 pub struct Tape(Rc<RefCell<Vec<Taped>>>);
 
 impl Tape {
-    /// All of them by now.
+    /// All datagrams that were sent by now.
     #[must_use]
     pub fn all(&self) -> Vec<Taped> {
         self.0.borrow().clone()
     }
 
-    /// Those of this kind from this host.
+    /// The datagrams of this kind from this host.
     #[must_use]
     pub fn of(&self, from: u32, what: Kind) -> Vec<Taped> {
         let mut all = self.all();
@@ -41,12 +41,12 @@ impl Tape {
     }
 }
 
-/// Records all that is sent from now on. Takes the place of the hook of the world.
+/// Records all datagrams that are sent from now on. Replaces the hook of the world.
 pub fn record(world: &mut World) -> Tape {
     record_while(world, |_| Intercept::Pass)
 }
 
-/// Records all that is sent from now on, while a hook decides about it.
+/// Records all datagrams that are sent from now on, while a hook decides what becomes of them.
 pub fn record_while(
     world: &mut World,
     mut hook: impl FnMut(&Passing<'_, u32>) -> Intercept + 'static,

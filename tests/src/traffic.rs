@@ -1,4 +1,4 @@
-//! Packets of all modes, channels and sizes, in an order that one number decides.
+//! Packets of all modes, channels and sizes, in an order that follows from one number.
 #![expect(clippy::cast_possible_truncation, reason = "bytes of a pattern")]
 
 use porous_proto::{ChannelId, Mode, PeerId, SendError};
@@ -6,7 +6,7 @@ use porous_sim::{Pair, World};
 
 use crate::Model;
 
-/// What one host of a pair sends, and the contract for what the other receives.
+/// The packets that one host of a pair sends, and the contract for what the other receives.
 #[derive(Debug)]
 pub struct Traffic {
     from: u32,
@@ -15,7 +15,7 @@ pub struct Traffic {
     max: usize,
     serial: u64,
     state: u64,
-    /// What was sent and delivered.
+    /// The packets that were sent and delivered.
     pub model: Model,
 }
 
@@ -48,7 +48,7 @@ impl Traffic {
         self.state
     }
 
-    /// Sends one packet of any mode and size. False if the send buffer is full.
+    /// Sends one packet of any mode and size. Returns false if the send buffer is full.
     ///
     /// # Panics
     ///
@@ -58,15 +58,15 @@ impl Traffic {
         self.send_as(world, mode)
     }
 
-    /// Sends one packet of this mode and of any size. False if the send buffer is full.
+    /// Sends one packet of this mode and of any size. Returns false if the send buffer is full.
     ///
     /// # Panics
     ///
     /// If `send` fails for another reason.
     pub fn send_as(&mut self, world: &mut World, mode: Mode) -> bool {
         let channel = u8::try_from(self.draw() % u64::from(self.channels)).unwrap_or(0);
-        // Small ones are as frequent as large ones. Eight bytes make each one unlike the others,
-        // but some are shorter or empty.
+        // Small packets are as frequent as large ones. Eight bytes make each packet unlike the others,
+        // but some packets are shorter or empty.
         let limit = self.max.min(1 << (self.draw() % 14)) as u64;
         let len = (self.draw() % (limit + 1)) as usize;
         let serial = self.serial;
@@ -87,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// Takes everything that the other host has received, and holds it against the contract.
+    /// Takes everything that the other host has received, and checks it against the contract.
     pub fn receive(&mut self, world: &mut World, at: PeerId) {
         let context = world.seed().to_string();
         while let Some(packet) = world.host_mut(Pair::other(self.from)).receive(at) {

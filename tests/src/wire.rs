@@ -1,15 +1,15 @@
-//! As much of `docs/wire.md` as a test needs to pick out a datagram.
+//! The part of `docs/wire.md` that a test needs to recognise a datagram.
 
 use core::ops::Range;
 
-/// What a datagram is, by its first byte.
+/// The kind of a datagram, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// REQ without a cookie.
     Request,
     /// REQ with a cookie: the answer of a listener.
     Cookie,
-    /// ACK, and whatever follows it.
+    /// ACK, and any form behind it.
     Acknowledge,
     /// REJ.
     Refuse,
@@ -21,11 +21,11 @@ pub enum Kind {
     Reset,
     /// A datagram of a connection.
     Short,
-    /// None of the protocol.
+    /// No form of the protocol.
     Other,
 }
 
-/// What this datagram is.
+/// The kind of this datagram.
 #[must_use]
 pub fn kind(datagram: &[u8]) -> Kind {
     match datagram.first() {
@@ -41,13 +41,13 @@ pub fn kind(datagram: &[u8]) -> Kind {
     }
 }
 
-/// Where `nonce_self` is in a long form.
+/// The bytes of `nonce_self` in a long form.
 #[must_use]
 pub const fn nonce_self() -> Range<usize> {
     7..15
 }
 
-/// Where `nonce_peer` is in a long form.
+/// The bytes of `nonce_peer` in a long form.
 #[must_use]
 pub const fn nonce_peer() -> Range<usize> {
     15..23

@@ -1,5 +1,5 @@
-//! Once a connection has settled, nothing allocates but the packets that are received: one
-//! allocation each, which the application owns.
+//! Once a connection has settled, the only allocations are those of received packets: one each, which the
+//! application owns.
 
 use allocation_counter::measure;
 use bytes::Bytes;
@@ -50,7 +50,7 @@ impl Wire {
         (wire, there, back)
     }
 
-    /// Five milliseconds pass, and both say what they have to say.
+    /// Five milliseconds pass, and both hosts send what they have to send.
     fn step(&mut self, reader: PeerId) {
         self.now = self.now + core::time::Duration::from_millis(5);
         let (counts, now) = (&mut self.counts, self.now);
@@ -73,7 +73,7 @@ impl Wire {
     }
 }
 
-/// Carries all datagrams, and tells of the allocations that sending and handling each took.
+/// Carries all datagrams, and returns the allocations that sending and handling each took.
 fn carry(
     from: &mut Host<ChaCha8Rng, u8>,
     to: &mut Host<ChaCha8Rng, u8>,

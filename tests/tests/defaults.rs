@@ -1,4 +1,4 @@
-//! What the documentation calls a default is what the code has: each sentence that begins with
+//! A value that the documentation calls a default is the one in the code: each sentence that begins with
 //! `Default` is found, and its value compared with that of the field, as `Debug` shows it.
 
 use core::time::Duration;
@@ -9,7 +9,7 @@ use porous_proto::{Channel, Config, Mode, Priority, SendOptions};
 use porous_sim::{LinkConfig, Seed, World};
 use porous_tests::sources::{SourceFile, files, functions};
 
-/// All fields of what a type is when nothing was set, or `None` of a type that is not known here.
+/// All fields of a type of which nothing was set, as `Debug` shows them. `None` for an unknown type.
 fn fresh(owner: &str) -> Option<String> {
     let message = MessageConfig::new(&[MessageChannel::reliable()]);
     Some(match owner {
@@ -34,7 +34,7 @@ fn fresh(owner: &str) -> Option<String> {
     })
 }
 
-/// The fields of a setter that has not one of its own name.
+/// The fields of a setter that has another name than its field.
 fn fields_of<'a>(owner: &str, setter: &'a str) -> Vec<&'a str> {
     match (owner, setter) {
         ("Config", "channels") => vec!["channel_count", "priority"],
@@ -52,7 +52,7 @@ fn fields_of<'a>(owner: &str, setter: &'a str) -> Vec<&'a str> {
     }
 }
 
-/// Values that are said in words.
+/// Values that the documentation says in words.
 const WORDS: [(&str, &str); 10] = [
     ("one of low priority", "1 and Low"),
     ("that of the policy", "None"),
@@ -66,7 +66,7 @@ const WORDS: [(&str, &str); 10] = [
     ("by the round trip", "ByRoundTrip"),
 ];
 
-/// The value of a field in what `Debug` shows.
+/// The value of a field in the output of `Debug`.
 fn field(shown: &str, name: &str) -> Option<String> {
     let begins = |before: &str| before.ends_with("{ ") || before.ends_with(", ");
     let label = format!("{name}: ");
@@ -81,7 +81,7 @@ fn field(shown: &str, name: &str) -> Option<String> {
     Some(plain(rest[..end.unwrap_or(rest.len())].trim(), name))
 }
 
-/// A number or a name, without what it is wrapped in.
+/// A number or a name, without the types around it.
 fn plain(value: &str, name: &str) -> String {
     let value = value.strip_prefix("Chance { below: ").unwrap_or(value);
     let value = value.rsplit_once('(').map_or(value, |(_, inner)| inner);
@@ -143,7 +143,7 @@ fn prose(lines: &[&str]) -> String {
     words.join(" ")
 }
 
-/// What stands behind each `Default` that begins a sentence, up to the end of the value.
+/// The text behind each `Default` that begins a sentence, up to the end of the value.
 fn defaults(prose: &str) -> Vec<&str> {
     let begins =
         |before: &str| before.is_empty() || before.ends_with(". ") || before.ends_with("  ");
@@ -157,8 +157,8 @@ fn defaults(prose: &str) -> Vec<&str> {
     found.collect()
 }
 
-/// The type whose `impl` a line is in, without its parameters; of the verbs that several types get by a
-/// macro, the one that has the fields.
+/// The type whose `impl` a line is in, without its parameters. For the verbs that a macro gives to
+/// several types, the type that has the fields.
 fn owner<'a>(lines: &[&'a str], line: usize) -> Option<&'a str> {
     let mut before = lines[..line].iter().rev();
     before.find_map(|line| {
@@ -174,7 +174,7 @@ fn owner<'a>(lines: &[&'a str], line: usize) -> Option<&'a str> {
     })
 }
 
-/// How many defaults a file tells, and those that are not so.
+/// The number of defaults that a file states, and a complaint for each wrong one.
 fn check(file: &SourceFile) -> (usize, Vec<String>) {
     let lines: Vec<&str> = file.text.lines().collect();
     let (mut told, mut wrong) = (0, Vec::new());
@@ -219,7 +219,7 @@ fn text_of(path: &str, name: &str) -> String {
     function.expect("a function").lines.join("\n")
 }
 
-/// Rows of a setter, what it is in a small configuration, and what it is by default.
+/// Each row has a setter, its value in the small configuration, and its default value.
 #[test]
 fn the_table_of_the_small_configuration_is_right() {
     let text = text_of("porous-proto/src/config.rs", "embedded");
@@ -251,7 +251,7 @@ fn the_table_of_the_small_configuration_is_right() {
     assert_eq!(rows, 5);
 }
 
-/// It is more than the default timeout lets it be.
+/// The default keepalive is longer than a quarter of the default timeout, which is therefore what counts.
 #[test]
 fn the_default_keepalive_is_what_a_quarter_of_the_timeout_leaves() {
     let timeout = field(&format!("{:?}", Config::new()), "timeout");

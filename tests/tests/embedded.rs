@@ -1,5 +1,5 @@
-//! What a peer may cost a host on a microcontroller at most, measured: the documentation of
-//! `Config::embedded` states it. Pointers are 8 bytes here, so that it costs less there.
+//! The most memory that a peer may cost a host on a microcontroller, measured: the documentation of
+//! `Config::embedded` states it. Pointers have 8 bytes here, so a peer costs less there.
 
 use core::time::Duration;
 
@@ -11,14 +11,14 @@ use porous_tests::remote::Remote;
 
 const SEED: Seed = Seed::new(1);
 
-/// What `Config::embedded` says of a host without peers, and of one peer.
+/// The bytes that `Config::embedded` states for a host without peers, and for one peer.
 const HOST: i64 = 3 * 1024;
 const PEER: i64 = 64 * 1024;
 
 /// N_Q.
 const WINDOW: u32 = 64;
 
-/// How long each case lasts, in steps of 5 ms: shorter than a timeout.
+/// The duration of each case, in steps of 5 ms: shorter than a timeout.
 const STEPS: u32 = 1000;
 
 type Board = Host<ChaCha8Rng, u32>;
@@ -72,7 +72,7 @@ fn greedy() -> Offer {
     }
 }
 
-/// What the enemy sends in its `n`-th frame: nothing that is complete, so that the board keeps it, or
+/// The contents of the enemy's `n`-th frame: no complete packet, so that the board keeps the parts, or
 /// nothing new, so that the board has much to acknowledge.
 type Frame = fn(u32) -> Vec<Message>;
 
@@ -105,7 +105,7 @@ fn later(mode: u8, id: u32, len: usize) -> Packet {
     Packet::whole(mode, 0, 1 + id % (WINDOW - 1), 0, vec![7; len])
 }
 
-/// What the board's program sends: the mode and the length of the `n`-th packet.
+/// The packets of the board's program: the mode and the length of the `n`-th one.
 type Speech = fn(u32) -> (Mode, usize);
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
@@ -118,12 +118,12 @@ const SPEECHES: [Speech; 5] = [
     |_| (Mode::Unreliable, 20),
 ];
 
-/// The most bytes that the board holds, while this comes from an enemy that acknowledges nothing, and
-/// while this is sent to it.
+/// The most bytes that the board holds while the enemy, which acknowledges nothing, sends these frames,
+/// and the board's program sends these packets.
 fn cost(frame: Frame, speech: Option<Speech>) -> i64 {
     let mut board = Metered::new();
     let mut now = Instant::from_micros(1_000_000);
-    // Slabs double sooner or later, as it is drawn which ids are left out: with some draws they come to
+    // The draw of the frame ids that are left out decides when slabs double: with some draws they come to
     // 64 KiB.
     let mut enemy = board.call(|board| Remote::connect(board, now, 8, &greedy()));
     let peer = board.host.peers().next().expect("it is connected").0;
@@ -167,6 +167,7 @@ fn a_host_that_nobody_talks_to_takes_little() {
     assert!(board.peak <= HOST, "{} bytes", board.peak);
 }
 
+/// P2.
 #[test]
 fn a_peer_that_acknowledges_nothing_costs_an_embedded_host_no_more_than_is_said() {
     let speeches = SPEECHES.into_iter().map(Some).chain([None]);

@@ -2,15 +2,15 @@
 
 use porous_sim::lab::{CONTROLLERS, Measure, ROWS, run};
 
-/// Gates that are known to be missed: row, controller, measure.
+/// Demands that are known to be missed: row, controller, measure.
 const MISSED: [(&str, &str, &str); 2] = [
     // Seven tenths of five BDP are still more than 100 ms.
     ("fall", "cubic", "queue back at 100 ms"),
-    // As TCP's Cubic before longer queues (reno-4): its windows grow faster than those of Reno.
+    // As with TCP's Cubic before longer queues (reno-4), the window grows faster than that of Reno.
     ("reno-1", "cubic", "to TCP"),
 ];
 
-/// Holds the controllers to what these rows ask of them.
+/// Checks the controllers against the demands of these rows.
 fn hold(rows: &[&str]) {
     let (mut asked, mut wrong) = (0, Vec::new());
     for name in rows {

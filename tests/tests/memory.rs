@@ -1,4 +1,4 @@
-//! What one peer may cost at most, measured: the documentation of `Config` states it.
+//! The most memory that one peer may cost, measured: the documentation of `Config` states it.
 #![expect(clippy::cast_possible_truncation, reason = "small numbers")]
 
 use core::time::Duration;
@@ -19,7 +19,7 @@ const CHANNELS: u8 = 8;
 /// N_P and N_Q.
 const WINDOW: u32 = 1024;
 
-/// What the windows of a peer may cost.
+/// The bytes that the windows of a peer may cost.
 const WINDOWS: i64 = 128 * WINDOW as i64 * (1 + CHANNELS as i64);
 
 fn configured() -> Config {
@@ -68,9 +68,9 @@ struct Wire {
     now: Instant,
     there: PeerId,
     back: PeerId,
-    /// Which datagrams from A are lost.
+    /// Tells which datagrams from A are lost.
     lose: fn(&[u8]) -> bool,
-    /// What each host may hold.
+    /// The bytes that each host may hold.
     cap: i64,
 }
 
@@ -78,7 +78,7 @@ struct Wire {
 type Packets = fn(u32) -> (Mode, usize);
 
 impl Wire {
-    /// `lie`: A believes that B keeps as much as a number can say.
+    /// If `lie` is true, A believes that B's receive budget is the largest number.
     fn new(a: Config, b: Config, lie: bool) -> Self {
         let (mut a, mut b) = (Metered::new(a, 0), Metered::new(b, 1));
         assert_eq!(b.host.listen(Listen::Open), Ok(()));
@@ -104,7 +104,7 @@ impl Wire {
         }
     }
 
-    /// Five milliseconds pass, and both say what they have to say.
+    /// Five milliseconds pass, and both hosts send what they have to send.
     fn step(&mut self) {
         self.now = self.now + Duration::from_millis(5);
         let lose = self.lose;
@@ -115,7 +115,7 @@ impl Wire {
         }
     }
 
-    /// A sends as much as it may, for `steps`, and B does not read.
+    /// A sends as much as it may in each of `steps`, and B does not read.
     fn press(&mut self, steps: u32, packet: Packets) {
         let mut number = 0;
         for _ in 0..steps {
@@ -137,7 +137,7 @@ impl Wire {
         }
     }
 
-    /// B reads, and everything comes to an end.
+    /// B reads, and all traffic comes to an end.
     fn drain(&mut self) -> u64 {
         let mut read = 0;
         for _ in 0..4000 {
@@ -167,7 +167,7 @@ impl Wire {
     }
 }
 
-/// Carries all datagrams that `pass` lets.
+/// Carries the datagrams for which `pass` returns true.
 fn carry(
     from: &mut Metered,
     to: &mut Metered,
@@ -190,7 +190,7 @@ fn carry(
     }
 }
 
-/// The parameter of a handshake that says what its sender keeps.
+/// Raises the receive budget in the parameters of a handshake.
 fn raise_budget(datagram: &mut [u8]) {
     let mut honest = vec![5, 4];
     honest.extend(BUDGET.to_le_bytes());
@@ -202,7 +202,7 @@ fn raise_budget(datagram: &mut [u8]) {
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 
-/// Packets of which most of the cost is their content.
+/// Packets whose cost is mostly their content.
 const LARGE: [Packets; 5] = [
     |n| (MODES[n as usize % 3], (n * 37 % 5000) as usize),
     |_| (Mode::Reliable, MAX_PACKET as usize),
@@ -211,7 +211,7 @@ const LARGE: [Packets; 5] = [
     |_| (Mode::Unreliable, 1800),
 ];
 
-/// Packets of which nearly all of the cost is not their content.
+/// Packets whose cost is hardly their content.
 const SMALL: [Packets; 4] = [
     |n| (MODES[n as usize % 3], 0),
     |_| (Mode::Unreliable, 0),
@@ -219,7 +219,7 @@ const SMALL: [Packets; 4] = [
     |_| (Mode::Passive, 0),
 ];
 
-/// Connected datagrams that end a packet of more than one fragment, or hold small packets.
+/// True for short forms that end a packet of more than one fragment, or hold small packets.
 fn is_last_fragment(datagram: &[u8]) -> bool {
     datagram[0] & 0xC0 == 0x40 && (100..1100).contains(&datagram.len())
 }
@@ -230,12 +230,12 @@ fn stalled_reader(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) {
     wire.lose = lose;
     wire.press(400, packets);
     wire.lose = |_| false;
-    // What is unreliable may have expired, all of it: there is more.
+    // All unreliable packets may have expired: then more are needed.
     wire.press(400, packets);
     assert!(wire.drain() > 0, "{SEED}");
     assert_eq!(wire.over_budget(), 0, "{SEED}");
     for host in [&wire.a, &wire.b] {
-        // What was queued and kept is given back; what the windows need may stay.
+        // Queued and kept packets are given back; the memory of the windows may stay.
         assert!(host.live <= WINDOWS, "{} left; {SEED}", host.live);
     }
 }
@@ -252,7 +252,7 @@ fn a_reader_that_stops_costs_no_more_than_is_said_and_gives_it_back() {
     }
 }
 
-/// A sends as if B kept whatever comes.
+/// A sends as if B kept everything that comes.
 fn hostile_sender(packets: Packets, factor: u32, lose: fn(&[u8]) -> bool) -> Wire {
     let mut wire = Wire::new(configured(), configured(), true);
     wire.cap = i64::from(factor * BUDGET) + WINDOWS;
@@ -285,7 +285,7 @@ fn a_sender_of_first_fragments_costs_no_more_than_is_said() {
         let kept = wire.b.live;
         assert!(kept > 5000, "{mode:?} {kept}; {SEED}");
         if mode == Mode::Unreliable {
-            // Of these at most 32 a channel are kept, and not for long.
+            // At most 32 of these are kept for each channel, and not for long.
             assert!(kept <= 32 * 2 * 1152 * i64::from(CHANNELS) + WINDOWS);
             wire.lose = |_| true;
             wire.press(500, |_| (Mode::Unreliable, 1));
@@ -339,6 +339,6 @@ fn what_a_fragment_announces_costs_nothing() {
 }
 
 #[test]
-fn it_costs_no_more_under_the_policy_of_the_paper() {
+fn a_peer_costs_no_more_under_the_policy_of_the_paper() {
     again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
 }

@@ -1,11 +1,13 @@
-//! The documents keep their promises: every test that they name exists, every part of the paper
-//! and every row of `docs/deviations.md` is cited by the code, and shown by a test.
+//! The documents are right: every test that they name exists, every part of the paper and every row of
+//! `docs/deviations.md` is cited by the code and shown by a test.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 extern crate alloc;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::fmt::Write;
 use core::ops::RangeInclusive;
+use std::path::Path;
 
 use porous_tests::sources::{SourceFile, files, functions};
 
@@ -19,11 +21,22 @@ const EQUATIONS: RangeInclusive<u32> = 1..=18;
 
 const FIGURES: RangeInclusive<u32> = 1..=11;
 
-/// What the paper leaves open, by part: connections, transfer layer, sequencing layer.
+/// The rows of the holes in the paper, by part: connections, transfer layer, sequencing layer.
 const HOLES: [(char, u32); 3] = [('C', 21), ('T', 26), ('Q', 16)];
 
+const DEVIATIONS: &str = "docs/deviations.md";
+
+/// What follows in `docs/deviations.md` is printed by a test: the tests of each row.
+const INDEX: &str = "<!-- index: written by the test -->\n";
+
+/// Set in the environment, the test writes the index instead of comparing it.
+const WRITE: &str = "POROUS_WRITE_INDEX";
+
+/// The document without its index.
 fn deviations() -> String {
-    document("docs/deviations.md")
+    let mut text = document(DEVIATIONS);
+    text.truncate(text.find(INDEX).unwrap());
+    text
 }
 
 fn document(path: &str) -> String {
@@ -32,13 +45,11 @@ fn document(path: &str) -> String {
     documents.pop().unwrap().text
 }
 
-/// The rows of the tables, each with its name.
-fn rows(text: &str) -> Vec<(&str, &str)> {
-    let rows = text.lines().filter_map(|line| {
-        let name = line.strip_prefix("| ")?.split(' ').next()?;
-        Some((name, line))
-    });
-    rows.filter(|(name, _)| *name != "row").collect()
+/// The rows of the document: each is a paragraph that begins with its name, as in `**C1. Title.**`.
+fn rows(text: &str) -> Vec<&str> {
+    let begins = text.lines().filter_map(|line| line.strip_prefix("**"));
+    let names = begins.filter_map(|line| Some(line.split_once(". ")?.0));
+    names.filter(|name| names_in(name) == [*name]).collect()
 }
 
 /// The names in "C19, T3, T16 to T19 and T26".
@@ -65,7 +76,7 @@ fn names_in(text: &str) -> Vec<String> {
     names
 }
 
-/// What a text cites: `§3.1.4` and its equations as in `(11)`, rows as in `C5`.
+/// True if a text cites this: `§3.1.4` and its equations as in `(11)`, rows as in `C5`.
 fn cites(text: &str, what: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(what).any(|(at, _)| {
@@ -86,7 +97,7 @@ fn lines_of(file: &SourceFile) -> Vec<&str> {
     file.text.lines().collect()
 }
 
-/// All comments of the core but those of its tests.
+/// All comments of the core except those of its tests.
 fn source_comments() -> String {
     let mut all = String::new();
     for file in files(&["rs"]) {
@@ -101,29 +112,29 @@ fn source_comments() -> String {
     all
 }
 
-/// The names of all tests, and what each one cites in its comments.
-fn tests() -> (BTreeSet<String>, String) {
-    let (mut names, mut comments) = (BTreeSet::new(), String::new());
+/// What the comments of a test say, by the test's name. What stands at the head of a file of tests
+/// belongs to no test, and has an empty name.
+fn tests() -> BTreeMap<String, String> {
+    let mut comments: BTreeMap<String, String> = BTreeMap::new();
     for file in files(&["rs"]) {
         let lines = lines_of(&file);
         let all = functions(&lines);
         let tests: Vec<_> = all.iter().filter(|function| function.is_test).collect();
         if file.is_test() && !tests.is_empty() && file.path != "tests/tests/spec.rs" {
             let head = lines.iter().take_while(|line| line.starts_with("//!"));
-            comments.extend(head.flat_map(|line| [line, "\n"]));
+            let heads = comments.entry(String::new()).or_default();
+            heads.extend(head.flat_map(|line| [line, "\n"]));
         }
         for test in tests {
-            names.insert(test.name.to_owned());
-            for line in test.lines {
-                comments.push_str(comment(line));
-                comments.push('\n');
-            }
+            let own = comments.entry(test.name.to_owned()).or_default();
+            let lines = test.lines.iter().map(|line| comment(line));
+            own.extend(lines.flat_map(|line| [line, "\n"]));
         }
     }
-    (names, comments)
+    comments
 }
 
-/// What a row of a table ends with.
+/// The last cell of a table's row.
 fn last_cell(row: &str) -> &str {
     row.trim_end_matches([' ', '|'])
         .rsplit('|')
@@ -134,14 +145,14 @@ fn last_cell(row: &str) -> &str {
 
 /// The last cell of each row names tests, and there are such tests.
 fn assert_tests_exist<'t>(rows: impl Iterator<Item = &'t str>, at_least: usize) {
-    let tests = tests().0;
+    let tests = tests();
     let rows: Vec<&str> = rows.filter(|row| !row.contains("| tests |")).collect();
     assert!(rows.len() >= at_least);
     for row in rows {
         let named: Vec<&str> = last_cell(row).split('`').skip(1).step_by(2).collect();
         assert!(!named.is_empty(), "no test: {row}");
         for name in named {
-            assert!(tests.contains(name), "there is no test {name}: {row}");
+            assert!(tests.contains_key(name), "there is no test {name}: {row}");
         }
     }
 }
@@ -170,9 +181,32 @@ fn every_file_that_a_document_names_exists() {
     assert!(gone.is_empty(), "{gone:#?}");
 }
 
+/// The tests whose comments cite a row of `docs/deviations.md` are listed there, behind its name.
 #[test]
-fn every_test_that_the_deviations_name_exists() {
-    assert_tests_exist(rows(&deviations()).into_iter().map(|(_, row)| row), 50);
+fn the_index_of_the_deviations_lists_the_tests_that_cite_each_row() {
+    let (text, tests) = (deviations(), tests());
+    let cited: Vec<(&String, Vec<String>)> = tests
+        .iter()
+        .filter(|(name, _)| !name.is_empty())
+        .map(|(name, comments)| (name, names_in(comments)))
+        .collect();
+    let mut index = String::from("\n| row | tests |\n|---|---|\n");
+    for row in rows(&text) {
+        let of_row = cited
+            .iter()
+            .filter(|(_, rows)| rows.iter().any(|cited| cited == row));
+        let names: Vec<String> = of_row.map(|(name, _)| format!("`{name}`")).collect();
+        assert!(!names.is_empty(), "the comment of no test cites {row}");
+        writeln!(index, "| {row} | {} |", names.join(", ")).unwrap();
+    }
+    let new = [text.as_str(), INDEX, &index].concat();
+    if std::env::var_os(WRITE).is_some() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        std::fs::write(root.join(DEVIATIONS), new).unwrap();
+    } else {
+        let how = format!("{WRITE}=1 cargo test -p porous-tests --test spec index writes it");
+        assert!(new == document(DEVIATIONS), "the index is old: {how}");
+    }
 }
 
 #[test]
@@ -189,7 +223,7 @@ fn every_case_of_real_networks_has_a_test() {
     assert_tests_exist(section.lines().filter(|line| line.starts_with("| ")), 12);
 }
 
-/// The last cell of each row names tests that exist, or says that they are to come or never will.
+/// The last cell of each row names tests that exist, or says that a test is to come or never will.
 #[test]
 fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {
     let text = document("docs/testing.md");
@@ -208,15 +242,12 @@ fn every_behaviour_of_the_peers_has_a_test_or_a_reason() {
     }
 }
 
-/// Each hole has a row, or is said to be open; none has both, and there is no other row.
+/// Each hole has a row, or stands in the list of open ones, never both; and no other row exists.
 #[test]
 fn the_rows_are_all_holes_of_the_paper() {
     let text = deviations();
     let (tables, open) = text.split_once("## Not decided here yet").unwrap();
-    let mut named: Vec<String> = rows(tables)
-        .iter()
-        .map(|(name, _)| (*name).into())
-        .collect();
+    let mut named: Vec<String> = rows(tables).into_iter().map(Into::into).collect();
     let own = |part| {
         let count = named.iter().filter(|name| name.starts_with(part)).count();
         (part, u32::try_from(count).unwrap())
@@ -246,8 +277,9 @@ fn the_source_cites_every_part_of_the_paper() {
 
 #[test]
 fn every_part_of_the_paper_has_a_test() {
-    let (tests, comments) = tests();
-    let has = |prefix: String| tests.iter().any(|name| name.starts_with(&prefix));
+    let tests = tests();
+    let comments: String = tests.values().map(String::as_str).collect();
+    let has = |prefix: String| tests.keys().any(|name| name.starts_with(&prefix));
     let missing: Vec<String> = SECTIONS
         .iter()
         .map(|section| format!("§{section}"))
@@ -269,7 +301,7 @@ fn every_part_of_the_paper_has_a_test() {
 #[test]
 fn the_source_cites_every_row_and_no_other() {
     let (comments, text) = (source_comments(), deviations());
-    let rows: BTreeSet<&str> = rows(&text).iter().map(|(name, _)| *name).collect();
+    let rows: BTreeSet<&str> = rows(&text).into_iter().collect();
     let missing: Vec<_> = rows.iter().filter(|row| !cites(&comments, row)).collect();
     assert!(missing.is_empty(), "nothing cites {missing:?}");
     for name in names_in(&comments) {
@@ -294,8 +326,5 @@ fn names_and_ranges_of_rows_are_read() {
     let text = "T3, T10 and T16 to T18 belong to C19. Q1, up to Q3, T0x.";
     let names = ["T3", "T10", "T16", "T17", "T18", "C19", "Q1", "Q2", "Q3"];
     assert_eq!(names_in(text), names);
-    assert_eq!(
-        rows("| row | what |\n|---|---|\n| C1 | a |\n"),
-        [("C1", "| C1 | a |")]
-    );
+    assert_eq!(rows("Text.\n\n**C1. Title.** Text, C2.\n"), ["C1"]);
 }

@@ -3,7 +3,7 @@
 use porous_proto::Policy;
 use porous_sim::swarm::{Outcome, Report, run, sweep};
 
-/// Those of every run of the tests.
+/// The outcomes of the worlds that every run of the tests simulates.
 const WORLDS: u64 = 200;
 
 fn outcomes(first: u64, count: u64, threads: usize) -> Vec<Outcome> {
@@ -24,7 +24,7 @@ fn worlds_that_are_worse_than_real_ones_keep_every_promise() {
         );
         sum.add(&outcome.report);
     }
-    // They are worth something: hours of connections, and every fault that there is.
+    // The worlds test enough: hours of connections, and every kind of fault.
     assert!(sum.connected > WORLDS * 300_000_000, "{sum}");
     assert!(
         sum.packets
@@ -59,14 +59,14 @@ fn a_world_can_be_read() {
     assert!(text.contains("Connected { peer"), "{text}");
 }
 
-/// Seeds that failed once, each a test. They are worth something only as long as they draw the same
-/// world: a change to what is drawn may drop them, for each bug has a scenario of its own as well.
+/// Seeds that failed once, each a test. A seed is of use only as long as it draws the same world: a
+/// change to the draws may drop seeds, because each bug has a scenario of its own as well.
 macro_rules! seeds {
     ($($(#[$what:meta])* $name:ident: $seed:literal;)*) => {
         $($(#[$what])*
         #[test]
         fn $name() {
-            // Most were found when there was but the paper's policy.
+            // Most were found when the paper's policy was the only one.
             for policy in [Some(Policy::Paper), None] {
                 let failure = run($seed, policy, false).failure;
                 assert_eq!(failure, None, "sim swarm --first {} --seeds 1, {policy:?}", $seed);
@@ -79,7 +79,7 @@ mod bugs_of_the_core {
     use super::{Policy, run};
 
     seeds! {
-        /// Repeated datagrams kept a connection alive whose host was gone.
+        /// Repeated datagrams kept a connection alive although its host was gone.
         seed_65: 65;
         /// The same.
         seed_111: 111;
@@ -87,9 +87,10 @@ mod bugs_of_the_core {
         seed_234: 234;
         /// Pings that were under way while clocks jumped made the next ones later than the timeout.
         seed_1723: 1723;
-        /// What joined the packet that had made room for it took more than the receive budget allowed.
+        /// A fragment that joined the packet which had made room for it took more than the receive budget
+        /// allowed.
         seed_31787: 31787;
-        /// A channel without order had buried a packet, could go on, and was not looked at again.
+        /// A channel without order had skipped a packet and could go on, but was not looked at again.
         seed_2658: 2658;
         /// The same.
         seed_3984: 3984;
@@ -100,7 +101,7 @@ mod errors_of_the_swarm {
     use super::{Policy, run};
 
     seeds! {
-        /// One acknowledgement settled at one blow all that had been sent since the last.
+        /// One acknowledgement settled at once all frames that had been sent since the last one.
         seed_485: 485;
         /// The same.
         seed_2374: 2374;
@@ -114,7 +115,7 @@ mod errors_of_the_swarm {
         seed_13162: 13162;
         /// A host sent before it heard its events, and so heard `Writable` twice.
         seed_21960: 21960;
-        /// What was repeated was new to a host that was being cut off.
+        /// A repeated datagram was new to a host that was being cut off.
         seed_23486: 23486;
         /// A connection that may have begun with changed bytes was held to its content.
         seed_100736: 100736;

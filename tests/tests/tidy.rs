@@ -1,22 +1,22 @@
-//! The rules of the house, as far as a program can check them. Each rule is a function from a file
-//! to complaints; the tests at the end show that each one can fail.
+//! The rules of the house that a program can check. Each rule is a function from a file to complaints;
+//! the tests at the end show that each rule can fail.
 
 use porous_tests::sources::{SourceFile, files, functions};
 
-/// The most lines of code in a file: a type or a family of functions. Comments, blank lines and unit
-/// tests are not counted, or the type with the best documentation would be cut first. A file that is
-/// longer has a type to cut; to cut its `impl` in two would leave the type as large as it is.
+/// The most lines of code of a file. Comments, blank lines and unit tests are not counted, or the type with
+/// the best documentation would be cut first. A longer file has a type to cut; to cut its `impl` in two
+/// would leave the type as large as it is.
 const FILE_LENGTH: usize = 600;
 
-/// A function fits a screen.
+/// The most lines of a function, so that it fits a screen.
 const FUNCTION_LENGTH: usize = 70;
 
-/// Functions that are longer, and files that have more lines of code: these lists only ever get shorter.
+/// Exceptions: functions that are longer, and files that have more lines of code. These lists only ever
+/// get shorter.
 const LONG_FUNCTIONS: [&str; 0] = [];
 const LONG_FILES: [&str; 0] = [];
 
-/// Words that say that something is left to do. They are put together here, so that this file has
-/// none of them.
+/// Words that mark unfinished work. They are put together here, so that this file contains none of them.
 const UNFINISHED: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
@@ -31,7 +31,7 @@ const CLOCKS: [&str; 3] = [
     concat!("thread::", "sleep"),
 ];
 
-/// Folders of the machines that the project is made on.
+/// Folders of the machines on which the project is made.
 const MACHINE_PATHS: [&str; 3] = [
     concat!("/wo", "rk/"),
     concat!("/ro", "ot/"),
@@ -75,7 +75,7 @@ fn lines_before_tests(file: &SourceFile) -> impl Iterator<Item = &str> {
     lines.take_while(|line| *line != "mod tests {")
 }
 
-/// What a line at the margin declares, without its visibility.
+/// The keyword of an item that begins at the margin, without its visibility.
 fn declared(line: &str) -> Option<&str> {
     let mut words = line.split(' ').filter(|word| {
         let modifiers = ["const", "unsafe", "extern", "async", "default"];
@@ -110,7 +110,7 @@ fn file_has_a_type_or_functions(file: &SourceFile) -> Vec<String> {
     vec![at(file, 1, "nothing but methods of another file's type")]
 }
 
-/// Three values of a call that belong together have names: a struct.
+/// Three values that belong together in a call have names: a struct.
 fn no_parameter_is_a_long_tuple(file: &SourceFile) -> Vec<String> {
     let lines: Vec<&str> = lines_before_tests(file).collect();
     let mut found = Vec::new();
@@ -139,7 +139,7 @@ fn no_parameter_is_a_long_tuple(file: &SourceFile) -> Vec<String> {
     found
 }
 
-/// Whether one of the parameters of this function is a tuple of three types or more.
+/// True if one of the parameters of this function is a tuple of three types or more.
 fn has_long_tuple(head: &str) -> bool {
     let parameters = head.split("->").next().unwrap_or_default();
     parameters.match_indices(": (").any(|(start, _)| {
@@ -182,7 +182,7 @@ fn nothing_is_unfinished(file: &SourceFile) -> Vec<String> {
     })
 }
 
-/// A lint is expected, so that the exception goes when its cause does.
+/// A lint is expected with `expect`, so that the exception goes when its cause does.
 fn no_lint_is_switched_off(file: &SourceFile) -> Vec<String> {
     bad_lines(file, "`expect` it, with its reason", |line| {
         let mut words = line.split(['[', ' ', ',']);
@@ -261,7 +261,7 @@ fn the_map_is_complete() {
             |file: &'_ SourceFile| file.path.strip_suffix("/Cargo.toml").map(str::to_owned);
         manifests.iter().filter_map(folder)
     };
-    // The crates of a workspace within this one are not shown one by one.
+    // The crates of a workspace within this workspace are not shown one by one.
     let is_within = |folder: &str| {
         folders().any(|other| other.contains('/') && folder.starts_with(&format!("{other}/")))
     };

@@ -7,7 +7,7 @@ use super::state::{
     Weapon, YAWS,
 };
 
-/// As `Serialize` of porous-message, which is derived.
+/// `Serialize` of porous-message as one writes it by hand, to compare with the derived one.
 pub(crate) trait ByHand: Default {
     fn by_hand<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error>;
 }

@@ -1,4 +1,4 @@
-//! The codecs: each writes into a buffer that it keeps, and reads what it wrote.
+//! The codecs. Each writes into a buffer that it keeps, so that no allocation is measured.
 
 use bincode::config;
 use bincode::enc::write::SizeWriter;
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use super::by_hand::ByHand;
 use super::state::Integers;
 
-/// Longer than any message.
+/// The length of a buffer in bytes: longer than any message.
 const LENGTH: usize = 128;
 
-/// What all of them can write and read.
+/// A message that every codec can write and read.
 pub(crate) trait Message:
     From<Integers>
     + porous_message::Serialize
@@ -38,15 +38,15 @@ impl<M> Message for M where
 {
 }
 
-/// One of them.
+/// A codec.
 pub(crate) trait Codec: Default {
     fn write<M: Message>(&mut self, message: &mut M) -> &[u8];
     fn read<M: Message>(&mut self, bytes: &[u8]) -> M;
-    /// Bits that a message takes, without writing it if the codec can.
+    /// Bits that a message takes. The message is not written if the codec can measure without.
     fn measure<M: Message>(&mut self, message: &mut M) -> u64;
 }
 
-/// Room for a message. That it is enough is known only when it runs.
+/// Room for a message. A vector, not an array, so that the compiler cannot leave checks of its length out.
 pub(crate) struct Buffer(Vec<u8>);
 
 impl Default for Buffer {
@@ -55,7 +55,7 @@ impl Default for Buffer {
     }
 }
 
-/// porous-message, as it is derived.
+/// porous-message, derived.
 #[derive(Default)]
 pub(crate) struct Derived(Buffer);
 
@@ -105,7 +105,7 @@ impl Codec for Hand {
     }
 }
 
-/// bitcode, which can only measure what it wrote.
+/// bitcode, which measures a message by writing it.
 #[derive(Default)]
 pub(crate) struct Bitcode(bitcode::Buffer);
 
@@ -148,7 +148,8 @@ impl Codec for Postcard {
     }
 }
 
-/// bincode with small integers in few bytes, which is its standard, or each as it is in memory.
+/// bincode, with small integers in few bytes, which is its standard, or if `FIXED` is true, with integers as
+/// long as in memory.
 #[derive(Default)]
 pub(crate) struct Bincode<const FIXED: bool>(Buffer);
 

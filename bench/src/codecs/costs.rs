@@ -1,4 +1,4 @@
-//! Instructions and time, of this very program in other processes: under callgrind, and with divan.
+//! Instructions and time, measured by running this program again: under callgrind, and with divan.
 
 use std::env::current_exe;
 use std::io;
@@ -8,19 +8,20 @@ use clap::ValueEnum as _;
 
 use super::subject::{MESSAGES, Operation, SUBJECTS, Subject};
 
-/// How often all messages are taken. What the longer run takes more is theirs.
+/// Passes over all messages in a short and in a long run. The difference of the two is the cost of the
+/// messages alone, without that of starting the program.
 const ROUNDS: [u64; 2] = [1, 5];
 
-/// What a message takes.
+/// The cost of one operation on one message.
 pub(crate) struct Cost {
     pub(crate) subject: &'static Subject,
     pub(crate) operation: Operation,
     pub(crate) instructions: f64,
-    /// The fastest pass's.
+    /// The time of the fastest pass, for each message.
     pub(crate) nanoseconds: f64,
 }
 
-/// Of each codec, form and operation.
+/// The costs of each codec, form and operation.
 pub(crate) fn measure() -> io::Result<Vec<Cost>> {
     let times = Command::new(current_exe()?)
         .args(["codecs", "time"])
@@ -66,7 +67,7 @@ fn instructions(subject: &Subject, operation: Operation) -> io::Result<f64> {
     Ok((counts[1] - counts[0]) as f64 / (passes as f64 * MESSAGES as f64))
 }
 
-/// What callgrind counted.
+/// The instructions that callgrind counted.
 fn collected(said: &str) -> Option<u64> {
     let (_, rest) = said.split_once("Collected : ")?;
     rest.split_whitespace().next()?.parse().ok()
@@ -85,7 +86,8 @@ fn nanoseconds(times: &str, subject: &Subject, operation: Operation) -> io::Resu
     Ok(pass.ok_or_else(|| wrong(times))? / MESSAGES as f64)
 }
 
-/// The first time in the line of this subject below that of this operation, as divan prints them.
+/// The first time in the line of this subject, below the line of this operation, in what divan prints: the
+/// fastest.
 fn fastest(times: &str, subject: &str, operation: &str) -> Option<f64> {
     let has = |line: &&str, name: &str| line.split_whitespace().any(|word| word == name);
     let mut lines = times.lines();
@@ -107,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_callgrind_says_is_understood() {
+    fn the_output_of_callgrind_is_parsed() {
         let said = "==7== Events    : Ir\n==7== Collected : 3164205\n==7==\n";
         assert_eq!(collected(said), Some(3_164_205));
     }
 
     #[test]
-    fn what_divan_says_is_understood() {
+    fn the_output_of_divan_is_parsed() {
         let times = "codecs  fastest       │ slowest\n\
             ├─ read               │\n\
             │  ├─ a/b  1.5 µs     │ 9 µs\n\

@@ -1,5 +1,4 @@
-//! Porous-message beside other codecs: what a typical message of a game takes, in bits, instructions
-//! and time.
+//! porous-message beside other codecs: the bits, instructions and time of a typical message of a game.
 
 mod by_hand;
 mod codec;

@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of the codecs.
 
 use core::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub(crate) fn bits() -> String {
         let mean = bits.iter().sum::<usize>() as f64 / MESSAGES as f64;
         let [least, most] = [bits.iter().min(), bits.iter().max()].map(|end| end.unwrap_or(&0));
         let (form, codec) = (subject.form, subject.codec);
-        // A text takes all that is written to it.
+        // To write to a string never fails.
         _ = writeln!(text, "| {form} | {codec} | {mean:.1} | {least} | {most} |");
     }
     text

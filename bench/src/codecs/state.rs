@@ -1,16 +1,17 @@
-//! The message that the codecs write and read: the state of a player, twelve fields. Twice: with the
-//! floats that a game has, and with those already made into integers.
+//! The message that the codecs write and read: the state of a player, twelve fields. In two forms: with
+//! the floats that a game has, and with integers in place of these.
 
 use porous_sim::rand_core::Rng as _;
 use porous_sim::{ChaCha8Rng, Seed};
 
-/// How far from the middle a position may be, in metres.
+/// The largest distance of a position from the middle, on each axis, in metres.
 pub(crate) const EDGE: f32 = 512.0;
-/// Positions in centimetres, angles in tenths of a degree.
+/// The resolution of positions, in metres.
 pub(crate) const CENTIMETRE: f32 = 0.01;
+/// The resolution of angles, in degrees.
 pub(crate) const TENTH: f32 = 0.1;
 
-/// The steps of those.
+/// Steps of a position, a yaw and a pitch.
 pub(crate) const POSITIONS: u32 = 102_400;
 pub(crate) const YAWS: u16 = 3_600;
 pub(crate) const PITCHES: u16 = 1_800;
@@ -60,7 +61,7 @@ impl Weapon {
     ];
 }
 
-/// As a game has it.
+/// The state as a game has it.
 #[derive(
     Clone,
     Debug,
@@ -101,7 +102,7 @@ pub(crate) struct Floats {
     pub(crate) target: Option<u16>,
 }
 
-/// As a team has it that quantises by hand: the least integers that hold the steps.
+/// The state as a team has it that quantizes by hand: the smallest integers that hold the steps.
 #[derive(
     Clone,
     Debug,
@@ -167,7 +168,7 @@ pub(crate) fn messages<M: From<Integers>>(count: usize) -> Vec<M> {
 }
 
 fn random(dice: &mut ChaCha8Rng) -> Integers {
-    // The bias does not matter here.
+    // A remainder favours small numbers a little, which makes no difference to a codec.
     let mut below = |end: u32| dice.next_u32() % end;
     let mut small = |end: u16| below(end.into()) as u16;
     let speed = |step: u16| step as i16 - SPEED;

@@ -1,4 +1,4 @@
-//! What is compared: each codec with each form of the message.
+//! The subjects of the comparison: each codec with each form of the message.
 
 use core::fmt;
 use core::hint::black_box;
@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use super::codec::{Bincode, Bitcode, Codec, Derived, Hand, Message, Postcard};
 use super::state::{Floats, Integers, messages};
 
-/// How many messages there are.
+/// Messages in a pass.
 pub(crate) const MESSAGES: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -20,12 +20,13 @@ pub(crate) enum Operation {
 
 /// A codec and a form of the message.
 pub(crate) struct Subject {
-    /// As the types are called.
+    /// The name of the codec in tables.
     pub(crate) codec: &'static str,
+    /// The name of the form in tables.
     pub(crate) form: &'static str,
-    /// The bytes of each message.
+    /// The length of each written message, in bytes.
     pub(crate) lengths: fn() -> Vec<usize>,
-    /// What does it with all messages, each time.
+    /// A closure that does the operation with all messages, each time that it is called.
     pub(crate) pass: fn(Operation) -> Box<dyn FnMut()>,
 }
 

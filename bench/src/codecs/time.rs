@@ -1,4 +1,4 @@
-//! How long each operation takes, by divan.
+//! The time of each operation, measured by divan.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

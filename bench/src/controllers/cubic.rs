@@ -1,4 +1,4 @@
-//! RFC 9438 in floating point, as its equations stand there: windows in segments, times in seconds.
+//! RFC 9438 in floating point, by its equations: windows in segments, times in seconds.
 
 use porous_proto::Instant;
 use porous_proto::congestion::initial_window;
@@ -6,33 +6,33 @@ use porous_proto::congestion::initial_window;
 use super::Subject;
 use super::trace::{Event, Frame, Trouble};
 
-/// In what quinn-proto's Cubic is different: each rule is true where its behaviour is wanted. It
-/// implements RFC 8312, which RFC 9438 has replaced, and keeps to neither in some places.
+/// The differences of quinn-proto's Cubic from RFC 9438. A rule is true if the model follows quinn-proto
+/// there. quinn-proto implements RFC 8312, which RFC 9438 has replaced, and in some places neither.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// K follows from W_max alone, as in RFC 8312 (2), and not from how far the window is from it:
+    /// K follows from W_max alone, as in RFC 8312 (2), and not from the distance of the window from W_max:
     /// after fast convergence the curve begins below the window.
     old_k: bool,
-    /// W_est follows from time and W_max, as in RFC 8312 (4), and not from what was acknowledged; it
-    /// never grows by a frame in a round trip; and it is compared with where the curve will be, not
-    /// with where it is.
+    /// W_est follows from time and W_max, as in RFC 8312 (4), and not from the acknowledged frames. It
+    /// never grows by a whole frame in a round trip, and it is compared with the curve a round trip later,
+    /// not now.
     timed_reno: bool,
-    /// Each frame is looked at alone, whatever its size, as if it were a full one; the window grows
-    /// by whole frames, one at a time, and what is beyond a frame is forgotten. Slow start goes on
-    /// beyond the threshold by what is left of a frame. No target is too far.
+    /// Each acknowledged frame counts alone, and as a full one whatever its size. The window grows by whole
+    /// frames, one at a time, and growth beyond a frame is forgotten. Slow start exceeds the threshold by
+    /// the rest of a frame. The target has no upper bound.
     whole_frames: bool,
-    /// Time counts from the loss, not from where recovery ends.
+    /// Time counts from the loss, not from the end of recovery.
     from_the_loss: bool,
     /// Time in which the window was not used counts, too (§5.8 forbids it).
     counts_idle_time: bool,
     /// Persistent congestion reduces the threshold twice, and leaves the first of the reduced windows
     /// as W_max: a loss in the slow start that follows is taken for a smaller maximum (§4.7).
     cuts_twice: bool,
-    /// Where congestion avoidance begins without a loss, what was sent before is treated as if there
-    /// had been one: it does not make the window grow, and its loss begins no episode.
+    /// If congestion avoidance begins without a loss, frames sent before count as if there had been one:
+    /// they do not make the window grow, and their loss begins no episode.
     recovers_from_nothing: bool,
-    /// After persistent congestion anything may begin an episode, also what was sent before. It is the
-    /// pseudocode of RFC 9002 appendix B.8; its text has no such rule, and our episodes go on.
+    /// After persistent congestion the loss of any frame begins an episode, also of one sent before. So says
+    /// the pseudocode of RFC 9002 appendix B.8; the text of the RFC has no such rule, and our episodes go on.
     forgets_episode: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) const QUINN: Rules = Rules {
     forgets_episode: true,
 };
 
-/// Each of quinn's rules alone.
+/// Each of quinn-proto's rules alone, with its name.
 pub(super) const EACH: [(&str, Rules); 8] = [
     ("old_k", Rules { old_k: true, ..RFC }),
     (
@@ -120,21 +120,21 @@ pub(super) struct Model {
     /// Round-trip times in seconds.
     rtts: Vec<f64>,
     mtu: f64,
-    /// In frames, like all windows here.
+    /// The congestion window in frames, like all windows here.
     window: f64,
     threshold: f64,
     w_max: f64,
     cwnd_prior: f64,
-    /// What was sent until then does not make the window grow.
+    /// Frames sent until then do not make the window grow.
     recovery: Option<Instant>,
-    /// What was sent until then begins no episode.
+    /// The loss of frames sent until then begins no episode.
     episode: Option<Instant>,
-    /// When the last loss was, if the window was not left to itself since.
+    /// When the last loss was, in seconds, until the next stage of congestion avoidance begins.
     lost: Option<f64>,
     stage: Option<Stage>,
-    /// Until when time was counted.
+    /// The end of the time that was counted, in seconds.
     last: f64,
-    /// What is less than a frame, where only whole ones count.
+    /// Growth that is less than a frame, if the window grows by whole frames.
     part: f64,
 }
 
@@ -165,12 +165,12 @@ impl Model {
         }
     }
 
-    /// What is there, in whole bytes.
+    /// This many frames, rounded down to whole bytes.
     fn whole(&self, frames: f64) -> f64 {
         (frames * self.mtu + 1e-6).floor() / self.mtu
     }
 
-    /// After a loss (§4.6), in whole bytes.
+    /// The window after a loss (§4.6), in frames that are whole bytes.
     fn reduced(&self, frames: f64) -> f64 {
         ((frames * self.mtu).round() * BETA).floor() / self.mtu
     }
@@ -179,7 +179,7 @@ impl Model {
         self.recovery.is_some_and(|start| sent <= start)
     }
 
-    /// The time up to now does not count (§5.8).
+    /// Leaves the time up to now out of the curve (§5.8).
     fn pause(&mut self, now: f64) {
         if let Some(stage) = &mut self.stage {
             stage.t_epoch += now - self.last;
@@ -215,7 +215,7 @@ impl Model {
         }
     }
 
-    /// Congestion avoidance (§4.2 to §4.5). An acknowledgement of more than a window is as one of a
+    /// Congestion avoidance (§4.2 to §4.5). An acknowledgement of more than a window counts as one of a
     /// window.
     fn avoid(&mut self, segments: f64, rtt: f64, now: Instant) {
         let mut stage = match self.stage {
@@ -261,8 +261,8 @@ impl Model {
         self.stage = Some(stage);
     }
 
-    /// A stage begins: after a loss, after slow start without one (§4.10), or after persistent
-    /// congestion (§4.8).
+    /// Begins a stage: after a loss, after slow start without a loss (§4.10), or after persistent congestion
+    /// (§4.8).
     fn begin(&mut self, now: Instant) -> Stage {
         let lost = self.lost.take();
         if lost.is_none() && self.rules.recovers_from_nothing {

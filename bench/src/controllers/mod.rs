@@ -1,11 +1,12 @@
 //! Our controllers beside quinn-proto's, over random acknowledgement traces.
 //!
-//! quinn-proto does not follow the RFCs in all. So there is a third one between them: a model of the
-//! RFC in floating point, in which each of quinn's deviations is a [rule](Rules) that can be switched
-//! on. Without any it has to be where ours is, and with all of them where quinn's is, within a frame
-//! after every event. So the list of rules is all that ours and quinn's differ in.
+//! quinn-proto deviates from the RFCs. So a third controller stands between the two: a model of the RFC
+//! in floating point, in which each deviation of quinn-proto is a [rule](Rules) that can be switched on.
+//! After every event, the window of the model without rules has to be within a frame of ours, and that of
+//! the model with all rules within a frame of quinn-proto's. So the rules are all differences between
+//! ours and quinn-proto's.
 //!
-//! `cargo test --release --manifest-path bench/Cargo.toml controllers` prints how far they were apart.
+//! `cargo test --release --manifest-path bench/Cargo.toml controllers` prints the largest differences.
 
 mod cubic;
 mod reno;
@@ -24,29 +25,31 @@ use self::rtts::estimators;
 use self::subjects::{Ours, Quinns};
 use self::trace::{Event, trace};
 
-/// Seeds of traces, and events in each.
+/// Traces, each with a seed of its own.
 const TRACES: u64 = 1000;
+/// Events in each trace.
 const EVENTS: usize = 2000;
 
 /// A controller with a window.
 trait Subject {
-    /// Tells it what happened.
+    /// Tells the controller what happened.
     fn tell(&mut self, now: Instant, event: &Event);
 
-    /// In bytes.
+    /// The congestion window in bytes.
     fn window(&self) -> f64;
 }
 
-/// How far two were apart at most, in frames.
+/// The largest difference between the windows of two controllers.
 #[derive(Clone, Copy, Default)]
 struct Distance {
+    /// The difference in frames.
     most: f64,
-    /// Of the trace in which they were.
+    /// The seed of the trace in which it was largest.
     seed: u64,
 }
 
-/// Tells all the same, and how far each is from the first after any event. The window of the first
-/// makes the trace.
+/// Tells all controllers the same events, and returns the largest difference of each from the first. The
+/// window of the first decides what the trace sends.
 fn distances(
     rtts: &[RttEstimator],
     subjects: impl Fn(u32) -> Vec<Box<dyn Subject>>,
@@ -74,7 +77,7 @@ fn distances(
     distances
 }
 
-/// Not captured by the test runner: a run tells its figures.
+/// Prints to stderr itself, which the test runner does not capture.
 fn print(what: &str, distance: Distance) {
     let Distance { most, seed } = distance;
     let _ = writeln!(
@@ -93,7 +96,7 @@ fn assert_together(what: &str, distance: Distance) {
     );
 }
 
-/// A rule that makes no difference is no explanation, or the traces do not come to it.
+/// Checks that a rule makes a difference. If it makes none, it explains nothing, or no trace comes to it.
 fn assert_needed(what: &str, distance: Distance) {
     print(what, distance);
     assert!(distance.most > 0.5, "{what}: makes no difference");

@@ -1,4 +1,4 @@
-//! RFC 9002 §7 in floating point, as the pseudocode of its appendix B has it.
+//! RFC 9002 §7 in floating point, by the pseudocode of its appendix B.
 
 use porous_proto::Instant;
 use porous_proto::congestion::initial_window;
@@ -6,26 +6,27 @@ use porous_proto::congestion::initial_window;
 use super::Subject;
 use super::trace::{Event, Trouble};
 
-/// In what quinn-proto's NewReno is different: each rule is true where its behaviour is wanted.
+/// The differences of quinn-proto's NewReno from ours. A rule is true if the model follows quinn-proto
+/// there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// Each frame is looked at alone, as in appendix B.5. Ours is told of acknowledgements: none adds
-    /// more than a frame in congestion avoidance, and where any of its frames was sent after the last
-    /// loss, those count as well that were sent before.
+    /// Each acknowledged frame counts alone, as in appendix B.5. Ours is told of whole acknowledgements: one
+    /// adds at most a frame in congestion avoidance, and if any of its frames was sent after the last loss,
+    /// its other frames count, too.
     by_frame: bool,
-    /// Slow start goes on beyond the threshold by what is left of a frame, as in appendix B.5. Ours
-    /// stops there, and the rest counts for congestion avoidance: an acknowledgement may be of many
+    /// Slow start exceeds the threshold by the rest of a frame, as in appendix B.5. Ours stops at the
+    /// threshold, and the rest counts for congestion avoidance, since an acknowledgement may be of many
     /// frames.
     exceeds_threshold: bool,
     /// In congestion avoidance bytes are counted until they make a window, and then the window grows
     /// by a frame (RFC 3465). Appendix B.5 adds the part of a frame at once.
     counts_windows: bool,
-    /// What was counted before a loss still counts after it, and may be many of the windows that are
-    /// left: then each frame acknowledged makes the window grow by one, as in slow start. §7.3.3
-    /// allows one for each window.
+    /// Bytes counted before a loss still count after it, and may be many of the smaller windows: then each
+    /// acknowledged frame makes the window grow by a frame, as in slow start. §7.3.3 allows one frame for
+    /// each window.
     keeps_count: bool,
-    /// What was in flight when persistent congestion was found does not make the window grow. In
-    /// appendix B.8 it does.
+    /// Frames in flight when persistent congestion was found do not make the window grow. In appendix B.8
+    /// they do.
     stays_in_recovery: bool,
 }
 
@@ -45,7 +46,8 @@ pub(super) const QUINN: Rules = Rules {
     stays_in_recovery: true,
 };
 
-/// Each of quinn's rules alone, but for those that mean nothing without another.
+/// Each of quinn-proto's rules alone, with its name. A rule that means nothing without another comes with
+/// that other.
 pub(super) const EACH: [(&str, Rules); 5] = [
     (
         "by_frame",
@@ -92,9 +94,9 @@ pub(super) struct Model {
     window: f64,
     threshold: f64,
     counted: f64,
-    /// What was sent until then does not make the window grow.
+    /// Frames sent until then do not make the window grow.
     recovery: Option<Instant>,
-    /// What was sent until then begins no episode.
+    /// The loss of frames sent until then begins no episode.
     episode: Option<Instant>,
 }
 

@@ -1,5 +1,5 @@
-//! Estimates of round-trip times as quinn-proto makes them: they cannot be made outside of it, so
-//! connections are opened over lines of some lengths, and a controller keeps what it is told.
+//! Estimates of round-trip times of quinn-proto's type. Only quinn-proto can make them, so connections are
+//! opened over lines of several lengths, and a controller keeps the estimates that it is told.
 
 use core::time::Duration;
 use std::any::Any;
@@ -13,7 +13,7 @@ use crate::peer::State;
 use crate::peers::quinn;
 use crate::wire::{Path, Wire};
 
-/// How long the lines are, one way, in milliseconds.
+/// The delays of the lines, one way, in milliseconds.
 const DELAYS: [u32; 8] = [1, 3, 8, 15, 30, 60, 120, 250];
 
 pub(super) fn estimators() -> Vec<RttEstimator> {

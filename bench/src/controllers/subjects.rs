@@ -1,5 +1,5 @@
-//! The controllers that are compared: ours, and quinn-proto's. Each is told what happens as its own
-//! protocol would tell it.
+//! The controllers that are compared: ours, and quinn-proto's. Each is told the events in the way of its
+//! own protocol.
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ impl Ours {
         }
     }
 
-    /// As `docs/deviations.md` T2 has it: an episode begins with a frame that was sent after the last
-    /// one began.
+    /// True if the loss of a frame sent at `sent` begins an episode: the frame was sent after the last
+    /// episode began (`docs/deviations.md`, T2).
     fn begins(&mut self, sent: Instant, now: Instant) -> bool {
         let begins = self.episode.is_none_or(|start| sent > start);
         if begins {

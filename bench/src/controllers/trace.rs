@@ -1,6 +1,6 @@
-//! What a sender might live through, drawn from a seed: acknowledgements of one frame or of many,
-//! losses one by one and in bursts, marks, outages, round trips that change, and an application that
-//! now and then has little to send.
+//! Random histories of a sender, drawn from a seed: acknowledgements of one frame or of many, losses one
+//! by one and in bursts, marks, outages, round trips that change, and an application that now and then
+//! has little to send.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -20,11 +20,11 @@ pub(super) struct Frame {
 pub(super) enum Trouble {
     Loss,
     Mark,
-    /// Everything was lost for seconds.
+    /// Everything that was sent for seconds was lost.
     Persistent,
 }
 
-/// What a controller is told, and when.
+/// An event that a controller is told of.
 #[derive(Clone, Debug)]
 pub(super) enum Event {
     Sent {
@@ -32,17 +32,17 @@ pub(super) enum Event {
         in_flight: u32,
     },
     Acked {
-        /// In the order in which they were sent.
+        /// The acknowledged frames, in the order in which they were sent.
         frames: Vec<Frame>,
         is_limited: bool,
-        /// The number of the round-trip time.
+        /// The index of the round-trip time.
         rtt: usize,
     },
-    /// What was lost, in the order in which it was sent, or one frame that was marked.
+    /// The frames that were lost, in the order in which they were sent, or one frame that was marked.
     Trouble(Trouble, Vec<Frame>),
 }
 
-/// No more frames than this are in flight, however large the window is.
+/// The most frames in flight, however large the window is.
 const FRAMES: usize = 600;
 
 pub(super) struct Trace<R> {
@@ -53,18 +53,18 @@ pub(super) struct Trace<R> {
     events: VecDeque<(Instant, Event)>,
     rtts: Vec<Duration>,
     rtt: usize,
-    /// Whether the application has more to send than the window lets through.
+    /// True while the application has more to send than the window lets through.
     is_greedy: bool,
     is_limited: bool,
     /// One acknowledgement in `losses` reports a loss.
     losses: u32,
-    /// As many frames in flight as this are too many.
+    /// Frames in flight beyond which the path begins to lose some.
     room: usize,
 }
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A trace between round-trip times.
+/// The MTU of a trace in bytes, and the trace, whose round trips move among `rtts`.
 pub(super) fn trace(seed: u64, rtts: &[Duration]) -> (u32, Trace<impl Rng>) {
     let mut dice = Seed::new(seed).stream("trace", 0);
     let mtu = [576, 1200, 1200, 1452, 8972][below(&mut dice, 5)];
@@ -92,7 +92,7 @@ fn below(dice: &mut impl Rng, most: usize) -> usize {
 }
 
 impl<R: Rng> Trace<R> {
-    /// What happens next to a sender with such a window, and when.
+    /// The next event of a sender with this window, and its time.
     pub(super) fn next(&mut self, window: u32) -> (Instant, Event) {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -149,7 +149,7 @@ impl<R: Rng> Trace<R> {
     fn send_what_fits(&mut self, window: u32) {
         self.is_limited = false;
         if !self.is_greedy {
-            // Now and then something, and now and then nothing for a while.
+            // An application with little to send: now and then a little, now and then nothing.
             if self.once_in(2) && 200 + self.in_flight() <= window {
                 self.send(200);
             }
@@ -168,7 +168,7 @@ impl<R: Rng> Trace<R> {
         }
     }
 
-    /// The oldest frames are acknowledged, or lost.
+    /// Acknowledges the oldest frames, or loses some of them.
     fn acknowledge(&mut self) {
         let rtt = self.rtts[self.rtt];
         let Some(&oldest) = self.flight.front() else {
@@ -215,8 +215,8 @@ impl<R: Rng> Trace<R> {
         }
     }
 
-    /// Nothing arrives for seconds, and then the third probe does. What was sent after it is still in
-    /// flight, and may be lost or not.
+    /// An outage: nothing arrives for seconds, and then the third probe does. Frames sent after it are still
+    /// in flight, and their fate is open.
     fn outage(&mut self) {
         for _ in 0..3 {
             self.now = self.now + (1000 + self.below(2000) as u32) * MS;

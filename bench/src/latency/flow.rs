@@ -1,4 +1,5 @@
-//! A steady flow of reliable messages, one a frame of a game both ways, and which of them were lost.
+//! A steady flow of reliable messages, one for each frame of a game, both ways, and which of them were
+//! lost.
 
 use core::time::Duration;
 
@@ -9,13 +10,13 @@ use crate::peer::{CHANNELS, Endpoint as _, State};
 use crate::peers::porous::Porous;
 use crate::wire::{Path, Wire};
 
-/// The frames of both games. One is a little longer than the other, so their phases drift.
+/// The lengths of a frame at both ends. One is a little longer than the other, so that their phases drift.
 const FRAMES: [Duration; 2] = [Duration::from_micros(16_667), Duration::from_micros(16_700)];
 
 /// The bytes of a message.
 const LEN: usize = 64;
 
-/// How long after the last message was sent it may still arrive.
+/// The time after the last message was sent in which messages may still arrive.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// When an end is served.
@@ -27,22 +28,22 @@ pub(super) enum Service {
     Event,
 }
 
-/// One end, and what its application knows.
+/// One end, with its application.
 struct End {
     porous: Porous,
-    /// The first frame that has not been.
+    /// When the next frame begins.
     frame: Instant,
     sent: Vec<Message>,
 }
 
 struct Message {
     sent: Instant,
-    /// Whether a datagram that carried it and was sent at once was lost.
+    /// True if the datagram that carried the message first was lost.
     was_lost: bool,
     took: Option<Duration>,
 }
 
-/// Runs the flow for this time, and tells how long each message took whose first transmission was lost.
+/// Runs the flow for this time. Returns the time that each message took whose first transmission was lost.
 pub(super) fn flow(
     pair: [Porous; 2],
     service: Service,
@@ -123,12 +124,12 @@ fn serve(ends: &mut [End; 2], index: usize, now: Instant, sends: bool, wire: &mu
 }
 
 impl End {
-    /// Sends the next message, and tells what it begins with. The channels take turns, so that a
-    /// message seldom waits for another one.
+    /// Sends the next message, and returns its first bytes, by which it is found in datagrams.
     fn send(&mut self, now: Instant) -> [u8; 16] {
         let number = self.sent.len();
         let mut bytes = [0xa5; LEN];
         bytes[..4].copy_from_slice(&(number as u32).to_le_bytes());
+        // The channels take turns, so that a message seldom waits for another one.
         let channel = (number % usize::from(CHANNELS)) as u8;
         assert!(self.porous.send(channel, &bytes, true), "there is room");
         self.sent.push(Message {
@@ -144,7 +145,7 @@ fn contains(datagram: &[u8], marker: &[u8]) -> bool {
     datagram.windows(marker.len()).any(|part| part == marker)
 }
 
-/// 30 ms each way, and up to twice the jitter on top; 2 per cent are lost.
+/// A path of 30 ms each way, and up to twice the jitter more; 2 percent are lost.
 fn path(jitter: u64) -> Path {
     let jitter = Duration::from_millis(jitter);
     Path {

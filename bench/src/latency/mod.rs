@@ -1,4 +1,4 @@
-//! How long a lost message takes: porous alone, under each of its policies, with and without jitter,
+//! The time that a lost message takes: porous alone, under each of its policies, with and without jitter,
 //! served at the frames of a game or at every arrival.
 
 mod flow;
@@ -12,7 +12,7 @@ use std::path::Path as Folder;
 use self::flow::{Service, flow};
 use crate::peers::porous::{Porous, modern_copied_pair, modern_pair, paper_pair};
 
-/// What is compared, in the order of the table.
+/// The variants that are compared, in the order of the table.
 const VARIANTS: [Variant; 3] = [
     Variant {
         name: "paper",
@@ -28,7 +28,7 @@ const VARIANTS: [Variant; 3] = [
     },
 ];
 
-/// The jitters in milliseconds: the mean of what each datagram takes longer than it has to.
+/// The jitters in milliseconds: a datagram takes up to twice as long more, and this on average.
 const JITTERS: [u64; 3] = [0, 4, 10];
 
 const SERVICES: [Service; 2] = [Service::Tick, Service::Event];
@@ -38,7 +38,7 @@ struct Variant {
     open: fn(u64) -> [Porous; 2],
 }
 
-/// One bar of the plot. Those of a variant are in the order of the jitters.
+/// One bar of the plot. The bars of a variant are in the order of the jitters.
 #[derive(Clone, Copy, Debug)]
 struct Bar {
     variant: &'static str,

@@ -27,7 +27,7 @@ pub(super) fn markdown(bars: &[Bar]) -> String {
     for service in SERVICES {
         let of = bars.iter().filter(|bar| bar.service == service);
         let count = of.clone().map(|bar| bar.count).min().unwrap_or(0);
-        // A text takes all that is written to it.
+        // To write to a string never fails.
         _ = write!(
             text,
             "\n## {}\n\nMean (95th percentile) in milliseconds, of at least {count} messages.\n\n",

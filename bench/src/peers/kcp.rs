@@ -1,5 +1,5 @@
-//! KCP: one conversation a channel, without a handshake. It has no unreliable messages: these go
-//! beside it, in datagrams of their own. A byte before each datagram says which it is.
+//! KCP: one conversation for each channel, without a handshake. KCP has no unreliable messages: these go
+//! beside it, in datagrams of their own. The first byte of each datagram is its channel, or `UNRELIABLE`.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,13 +17,13 @@ const UNRELIABLE: u8 = CHANNELS;
 /// Segments that may wait in one conversation, so that the sender does not hold a whole file.
 const QUEUE: usize = 1024;
 
-/// As it is made: windows of 32 segments, a flush each 100 ms.
+/// KCP with its default options: windows of 32 segments, a flush each 100 ms.
 pub(crate) fn default(_: u64) -> Ends {
     [0, 1].map(|_| Box::new(Conversations::new(|_| {})) as Box<dyn Endpoint>)
 }
 
-/// As its manual makes it fast: no delay, a flush each 10 ms, two acknowledgements that skip a
-/// segment resend it, no congestion control; windows of 128 segments.
+/// KCP with the options that its manual calls fast: no delay, a flush each 10 ms, a segment is resent
+/// after two acknowledgements that skip it, no congestion control; windows of 128 segments.
 pub(crate) fn fast(_: u64) -> Ends {
     let make = |kcp: &mut Kcp<Output>| {
         kcp.set_nodelay(true, 10, 2, true);
@@ -32,7 +32,7 @@ pub(crate) fn fast(_: u64) -> Ends {
     [0, 1].map(|_| Box::new(Conversations::new(make)) as Box<dyn Endpoint>)
 }
 
-/// Where a conversation puts its datagrams.
+/// The output of a conversation, which puts its datagrams into a queue.
 struct Output {
     channel: u8,
     leaving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -126,7 +126,7 @@ impl Endpoint for Conversations {
         kcp.wait_snd() < QUEUE && kcp.send(message).is_ok()
     }
 
-    /// Updates once a step, after the application has sent, as its example does.
+    /// Updates KCP once a step, after the application has sent, as KCP's own example does.
     fn datagram_out(&mut self, _: Instant) -> Option<Vec<u8>> {
         if !self.is_flushed {
             self.update();
@@ -135,7 +135,7 @@ impl Endpoint for Conversations {
         self.leaving.borrow_mut().pop_front()
     }
 
-    /// It never gives up by itself; `dead_link` transmissions of one segment are its sign.
+    /// KCP never gives a connection up by itself, but reports that a segment was sent `dead_link` times.
     fn state(&self) -> State {
         if self.conversations.iter().any(Kcp::is_dead_link) {
             State::Lost

@@ -8,33 +8,33 @@ use porous_sim::{ChaCha8Rng, Seed};
 
 use crate::peer::{CHANNELS, Endpoint, Ends, State};
 
-/// The paper, with its windows.
+/// The policy of the paper, with the paper's windows.
 pub(crate) fn paper(seed: u64) -> Ends {
     boxed(paper_pair(seed))
 }
 
-/// What we recommend.
+/// The recommended policy.
 pub(crate) fn modern(seed: u64) -> Ends {
     boxed(modern_pair(seed))
 }
 
-/// With one copy of each reliable message in the spare bytes of a later datagram.
+/// The recommended policy, with one copy of each reliable message in the spare bytes of a later datagram.
 pub(crate) fn modern_copied(seed: u64) -> Ends {
     boxed(modern_copied_pair(seed))
 }
 
-/// The same, not as a peer among others.
+/// [`paper`] with its own type, for benches of porous alone.
 pub(crate) fn paper_pair(seed: u64) -> [Porous; 2] {
     pair([Config::paper(), Config::paper()], seed)
 }
 
-/// The same, not as a peer among others.
+/// [`modern`] with its own type, for benches of porous alone.
 pub(crate) fn modern_pair(seed: u64) -> [Porous; 2] {
     let configs = [Config::client(), Config::new()];
     pair(configs.map(|c| c.policy(Policy::Modern)), seed)
 }
 
-/// The same, not as a peer among others.
+/// [`modern_copied`] with its own type, for benches of porous alone.
 pub(crate) fn modern_copied_pair(seed: u64) -> [Porous; 2] {
     modern_pair(seed).map(|end| Porous { copies: 1, ..end })
 }
@@ -66,7 +66,7 @@ pub(crate) struct Porous {
     remote: u8,
     peer: Option<PeerId>,
     state: State,
-    /// Of each reliable message.
+    /// Copies of each reliable message.
     copies: u8,
     buf: Vec<u8>,
 }
@@ -83,7 +83,7 @@ impl Porous {
         }
     }
 
-    /// When it wants to be served, if no datagram comes before.
+    /// When the host has something to do, if no datagram comes before.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.host.poll_timeout()
     }

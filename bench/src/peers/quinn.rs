@@ -1,8 +1,8 @@
 //! quinn-proto: QUIC, with each of its congestion controllers. A channel is a stream of messages with
 //! their lengths before them; unreliable messages are datagrams (RFC 9221).
 //!
-//! The ends draw random numbers from a seed. The cryptography beneath draws its own, which decide
-//! the bytes but not the lengths of datagrams: the certificate has a key and a number of fixed length.
+//! The ends draw random numbers from a seed. The cryptography draws its own, which decide the bytes but
+//! not the lengths of datagrams, as the key and the number of the certificate have a fixed length.
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,7 +22,7 @@ use quinn_proto::{
 use crate::clock::real;
 use crate::peer::{CHANNELS, Endpoint, Ends, State};
 
-/// Bytes that may wait for one stream to take them.
+/// The most bytes that may wait for a stream to take them.
 const QUEUE: usize = 1 << 18;
 
 pub(crate) fn new_reno(seed: u64) -> Ends {
@@ -92,7 +92,7 @@ fn tls() -> (ClientConfig, ServerConfig) {
     )
 }
 
-/// Each end sees the other there.
+/// The address at which each end sees the other.
 fn address() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 4433).into()
 }
@@ -104,18 +104,18 @@ struct Quinn {
     outgoing: [Outgoing; CHANNELS as usize],
     incoming: Vec<Incoming>,
     received: VecDeque<Vec<u8>>,
-    /// What the endpoint sends without a connection.
+    /// Datagrams that the endpoint sends without a connection.
     leaving: VecDeque<Vec<u8>>,
 }
 
-/// The stream of a channel, and what it has not taken yet.
+/// The stream of a channel, and the bytes that it has not taken yet.
 #[derive(Default)]
 struct Outgoing {
     stream: Option<StreamId>,
     waiting: VecDeque<u8>,
 }
 
-/// A stream of the other end, and the message that has come in part.
+/// A stream of the other end, and the bytes of its messages that are not complete.
 struct Incoming {
     stream: StreamId,
     begun: Vec<u8>,
@@ -134,7 +134,7 @@ impl Quinn {
         }
     }
 
-    /// What connection and endpoint have to tell each other.
+    /// Passes events between connection and endpoint.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else {
             return;

@@ -8,14 +8,14 @@ use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
 use crate::peer::{CHANNELS, Endpoint, Ends, State};
 
-/// The channel of unreliable messages. It comes first, as in renet's own configuration.
+/// The channel of unreliable messages. It stands first in the list, as in renet's own configuration.
 const UNRELIABLE: u8 = CHANNELS;
 
 pub(crate) fn open(_: u64) -> Ends {
     [Box::new(Renet::new()), Box::new(Renet::new())]
 }
 
-/// The options of `DefaultChannel`, with as many reliable channels as we need.
+/// The options of `DefaultChannel`, with as many reliable channels as the bench needs.
 fn channels() -> Vec<ChannelConfig> {
     let channel = |channel_id, send_type| ChannelConfig {
         channel_id,

@@ -11,7 +11,8 @@ use rusty_enet::{EventNoRef, Host, HostSettings, MTU_MAX, Packet, PacketReceived
 
 use crate::peer::{CHANNELS, Endpoint, Ends, State};
 
-/// Takes the first moment of its clock for "never", so the epoch is a little earlier.
+/// The time that its clock shows at the start. ENet takes a time of 0 for "never", so the clock does not
+/// begin there.
 const EPOCH: Duration = Duration::from_secs(1);
 
 pub(crate) fn open(seed: u64) -> Ends {
@@ -60,7 +61,7 @@ struct Enet {
     clock: Rc<Cell<Duration>>,
     received: VecDeque<Vec<u8>>,
     state: State,
-    /// Whether all that the application sent has been made into datagrams.
+    /// True if all messages of the application have been made into datagrams.
     is_flushed: bool,
 }
 

@@ -10,8 +10,9 @@ use porous_sim::{LinkConfig, Pair, Seed};
 /// Ticks in a second.
 const RATE: u64 = 60;
 
-/// Messages of a tick, and bytes of each: 25 kB/s.
+/// Messages of a tick. With their length and rate, 25 kB/s.
 const EACH: u32 = 15;
+/// The length of a message in bytes.
 const LEN: usize = 28;
 
 /// Seconds after the last tick with messages in which they may still arrive.
@@ -19,12 +20,12 @@ const GRACE: u64 = 10;
 
 const CHANNEL: ChannelId = ChannelId(0);
 
-/// What the messages go in.
+/// The carrier of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// A session beside its host.
     Session,
-    /// A session that knows its host's statistics of a tick ago, as beside a thread.
+    /// A session that knows the statistics of its host a tick late, as beside a host in a thread.
     FarSession,
     /// Reliable packets of the host.
     Host,
@@ -44,16 +45,16 @@ impl Serialize for Numbered {
     }
 }
 
-/// What was seen of a run.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) sent: u64,
-    /// How long each message took that arrived, in microseconds.
+    /// The time that each message took which arrived, in microseconds.
     pub(super) took: Vec<u64>,
     /// UDP payloads, both ways.
     pub(super) bytes: u64,
     pub(super) datagrams: u64,
-    /// The most bytes that waited in a host to be sent or acknowledged, 64 a packet included.
+    /// The most bytes that waited in a host to be sent or acknowledged, with 64 bytes for each packet.
     pub(super) waiting: u64,
 }
 
@@ -61,10 +62,10 @@ struct End {
     address: u32,
     by: By,
     session: Session<Numbered>,
-    /// What the host said a tick ago.
+    /// The statistics of the host a tick ago.
     stats: PeerStats,
     sent: Vec<Instant>,
-    /// How many messages found no room yet.
+    /// Messages that found no room yet.
     backlog: usize,
     heard: usize,
     seen: Seen,
@@ -106,7 +107,7 @@ impl End {
         }
     }
 
-    /// The next one, as they come in order.
+    /// Notes the arrival of the next message: all messages come in order.
     fn heard(&mut self, now: Instant, sent: &[Instant]) {
         let took = now.saturating_duration_since(sent[self.heard]);
         self.seen.took.push(took.as_micros() as u64);
@@ -152,7 +153,8 @@ impl End {
     }
 }
 
-/// Plays for these seconds, and then until all has arrived. Both ends send, or the first alone.
+/// Plays for these seconds, and then until all messages have arrived. `both` is true if both ends send,
+/// and not the first alone.
 pub(super) fn play(line: LinkConfig, (by, both): (By, bool), seconds: u64, seed: u64) -> Seen {
     let channel = match by {
         By::Session | By::FarSession => Channel::new(Priority::High).unordered(),

@@ -1,5 +1,5 @@
-//! Sessions of `porous-message` beside the host's own reliable packets, on roads where a connection
-//! cannot send all at once.
+//! Sessions of `porous-message` beside the host's own reliable packets, on paths where a connection
+//! cannot send everything at once.
 
 mod game;
 
@@ -16,14 +16,14 @@ use crate::wire::UDP_OVERHEAD;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What is compared, in the order of the tables.
+/// The carriers that are compared, in the order of the tables.
 const VARIANTS: [(&str, By); 3] = [
     ("session", By::Session),
     ("session-far", By::FarSession),
     ("host", By::Host),
 ];
 
-/// A path, and whether both ends send.
+/// A path. `both` is true if both ends send.
 struct Road {
     name: &'static str,
     line: LinkConfig,
@@ -71,7 +71,7 @@ struct Row {
     wire_bytes: u64,
     ip_bytes: u64,
     datagrams: u64,
-    /// The most in any run.
+    /// The most bytes that waited in any run.
     waiting_bytes: u64,
 }
 
@@ -140,7 +140,7 @@ fn markdown(rows: &[Row]) -> String {
         "sent | delivered | p50 ms | p95 ms | p99 ms | wire kB | IP kB | datagrams | waiting B";
     let rule = " --: |".repeat(9);
     for road in rows.chunk_by(|row, next| row.road == next.road) {
-        // A text takes all that is written to it.
+        // To write to a string never fails.
         _ = write!(
             text,
             "\n## {}\n\n| carrier | {columns} |\n| --- |{rule}\n",

@@ -1,4 +1,4 @@
-//! Tells the linker what the board's memory is.
+//! Tells the linker the memory of the board.
 
 use std::env;
 

@@ -7,7 +7,7 @@ use porous_proto::{Integrity, Mode};
 use porous_tests::encoder::{self, Check, Shape, Waste};
 
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
-/// The most bytes of messages in a datagram, up to the last one.
+/// The most bytes of packets in a datagram.
 const LONGEST: usize = 50_000;
 
 /// A short form.
@@ -21,7 +21,7 @@ pub struct Short {
     ack: Option<Ack>,
     #[generator(produce::<Vec<Message>>().with().len(0..10_usize))]
     messages: Vec<Message>,
-    /// If this is more than 250, the messages are repeated, up to 128 of them.
+    /// If this is more than 250, the messages are repeated, up to 128 messages in all.
     again: u8,
     padding: Option<u8>,
 }
@@ -60,7 +60,7 @@ struct Packet {
     mode: u8,
     #[generator(0..3_u8)]
     channel: u8,
-    /// One of a few ids, on both sides of 0.
+    /// One of a few ids on both sides of 0, so that packets of one channel meet.
     #[generator(-3..6_i8)]
     id: i8,
     /// Any channel and any id, instead.
@@ -82,7 +82,7 @@ impl Short {
         (Form::Short(meant), short.encode(&shape(agreement)))
     }
 
-    /// The datagram, and the same in a longer spelling that has to be refused, unless both are equal.
+    /// The datagram, and the same in a longer spelling, which has to be refused unless both are equal.
     #[must_use]
     pub fn spell(&self, agreement: &Agreement, waste: Waste) -> [Vec<u8>; 2] {
         let (_, short) = self.plan(agreement);

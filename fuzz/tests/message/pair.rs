@@ -1,4 +1,4 @@
-//! Two endpoints and their carrier, and what each endpoint may hear of the other.
+//! Two endpoints and their carrier, and the messages that each may receive from the other.
 
 use core::time::Duration;
 
@@ -9,9 +9,10 @@ use crate::setup::{MAX_BLOCK, Numbered, Op, Setup, block};
 
 /// The number of packets that the carrier remembers.
 pub(crate) const IN_FLIGHT: usize = 24;
-/// The most steps of 100 ms until all is heard, if nothing is lost any more: doubt may take 64 s.
+/// The most steps of 100 ms until all messages have arrived after the last loss: an endpoint that doubts an
+/// ack may wait for 64 s.
 pub(crate) const HEALING: u32 = 20_000;
-/// One end: what it has sent, and what it has heard.
+/// One end, with the messages that it has sent and received.
 pub(crate) struct End {
     pub(crate) endpoint: Endpoint<Numbered>,
     next_packet: u16,
@@ -19,9 +20,9 @@ pub(crate) struct End {
     /// The number of messages sent, by channel.
     pub(crate) sent: [u16; 3],
     pub(crate) heard: [u16; 3],
-    /// The lengths of the blocks sent, in bytes, and the numbers of the other end's blocks that were
-    /// heard.
+    /// The lengths of the blocks sent, in bytes.
     pub(crate) blocks: Vec<u16>,
+    /// The numbers of the other end's blocks that were received.
     pub(crate) heard_blocks: Vec<u16>,
 }
 
@@ -191,7 +192,7 @@ impl Pair {
         }
     }
 
-    /// From now on, all packets arrive. True if either end had something to say.
+    /// Lets all packets arrive from now on. True if either end had one.
     pub(crate) fn tick(&mut self) -> bool {
         let (now, setup) = (self.now, self.setup);
         let mut wrote = false;

@@ -1,4 +1,4 @@
-//! How two endpoints work, the operations on them, and their messages.
+//! The configuration of two endpoints, the operations on them, and their messages.
 
 use core::time::Duration;
 
@@ -41,13 +41,13 @@ impl Serialize for Numbered {
     }
 }
 
-/// The bytes of a block follow from its number and its length.
+/// The bytes of a block, which follow from its number and its length.
 pub(crate) fn block(number: u16, len: u16) -> Vec<u8> {
     let byte = |at: u16| at.wrapping_mul(31).wrapping_add(number).to_le_bytes()[0];
     (0..len).map(byte).collect()
 }
 
-/// How both ends work. Channel 0 is reliable, 1 unreliable, 2 reliable with blocks.
+/// The configuration of both ends. Channel 0 is reliable, 1 unreliable, 2 reliable with blocks.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 pub(crate) struct Setup {
     #[generator(16..300_usize)]
@@ -67,7 +67,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// This setup, or the next one that works.
+    /// This setup, or the next one that is valid.
     pub(crate) fn valid(self) -> Self {
         match self.try_config() {
             Ok(_) => self,
@@ -110,8 +110,8 @@ impl Setup {
     }
 }
 
-/// An operation. The first bool is true for one end, false for the other; places choose among what
-/// there is.
+/// An operation. The first bool is true for one end, false for the other. Numbers choose among the packets
+/// that there are.
 #[derive(Clone, Debug, TypeGenerator)]
 pub(crate) enum Op {
     Send(
@@ -121,7 +121,7 @@ pub(crate) enum Op {
         #[generator(1..6_u8)] u8,
     ),
     Block(bool, u16, u8),
-    /// This many packets go on their way.
+    /// This many packets are sent.
     Write(bool, #[generator(1..5_u8)] u8),
     /// A packet arrives; the sender is told so if the last value is true.
     Deliver(bool, u8, bool),

@@ -1,4 +1,4 @@
-//! What became of a stream of numbered packets.
+//! Checks what became of a stream of numbered packets.
 
 use core::ops::AddAssign;
 
@@ -11,7 +11,7 @@ pub(crate) struct Counts {
     pub(crate) duplicated: u64,
     /// Packets delivered after a later one.
     pub(crate) out_of_order: u64,
-    /// Packets that are not as they were sent.
+    /// Packets that differ from the packets that were sent.
     pub(crate) corrupt: u64,
 }
 
@@ -24,7 +24,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Knows which numbers have come.
+/// The numbers that have come, and counts of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checker {
     /// One bit a number.
@@ -35,7 +35,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// Notes an intact packet; returns whether it is the first with its number.
+    /// Notes an intact packet. Returns true if it is the first with its number.
     pub(crate) fn arrived(&mut self, number: u32) -> bool {
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if word >= self.seen.len() {
@@ -47,6 +47,7 @@ impl Checker {
         }
         self.seen[word] |= bit;
         self.counts.delivered += 1;
+        // Only a new number can be out of order: a copy is counted as such above.
         if number < self.next {
             self.counts.out_of_order += 1;
         }

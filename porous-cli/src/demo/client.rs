@@ -1,4 +1,4 @@
-//! One client, and all that goes between it and the server.
+//! One client, and the traffic between it and the server.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -17,7 +17,7 @@ use super::kind::{Direction, FILE, Kind};
 use super::latency::Latencies;
 use crate::args::DemoArgs;
 
-/// How long packets of each kind took.
+/// The latencies of the packets of each kind.
 pub(crate) type KindLatencies = [Latencies; Kind::ALL.len()];
 
 /// A client's host and both ends of its traffic.
@@ -27,11 +27,11 @@ pub(crate) struct Client {
     pub(crate) address: SocketAddr,
     pub(crate) flows: Vec<Flow>,
     pub(crate) transfer: Transfer,
-    /// Bytes of packets that were delivered right and once, both ways.
+    /// Bytes of packets that were delivered intact, each counted once, in both directions.
     pub(crate) payload_bytes: u64,
-    /// The server as this client knows it, once connected.
+    /// The id that this client has for the server; `None` before it has connected.
     server: Option<PeerId>,
-    /// This client as the server knows it, once connected.
+    /// The id that the server has for this client; `None` before it has connected.
     at_server: Option<PeerId>,
     ended: Option<DisconnectReason>,
 }
@@ -73,27 +73,27 @@ impl Client {
         })
     }
 
-    /// The server has accepted this client.
+    /// Notes that the server has accepted this client.
     pub(crate) const fn accepted(&mut self, peer: PeerId) {
         self.at_server = Some(peer);
     }
 
-    /// The connection is gone, at one of its ends.
+    /// Notes that the connection has ended, at one of its ends.
     pub(crate) fn ended(&mut self, reason: DisconnectReason) {
         self.ended.get_or_insert(reason);
     }
 
-    /// Why the connection is gone, if it is.
+    /// Why the connection has ended, if it has.
     pub(crate) const fn why_ended(&self) -> Option<DisconnectReason> {
         self.ended
     }
 
-    /// Whether both ends have been connected.
+    /// True if both ends have been connected, also if the connection has ended since.
     pub(crate) const fn has_connected(&self) -> bool {
         self.server.is_some() && self.at_server.is_some()
     }
 
-    /// Sends what is due in both directions.
+    /// Sends the packets that are due in both directions.
     pub(crate) fn send_due(
         &mut self,
         server: &mut UdpHost<Conditioner>,
@@ -113,12 +113,13 @@ impl Client {
                 host.send(peer, channel, packet, mode)
             });
         }
+        // After the packets of the game: the file gets the room that these leave.
         let queued = server.peer(down).map_or(0, Peer::queued_bytes);
         let send = |piece| server.send(down, FILE, piece, Mode::Reliable);
         self.transfer.send(queued, send);
     }
 
-    /// Takes what this client's own host has to tell.
+    /// Takes the events and packets of this client's own host.
     pub(crate) fn poll(&mut self, now: Instant, latencies: &mut KindLatencies) {
         while let Some(event) = self.host.poll_event() {
             match event {
@@ -129,7 +130,7 @@ impl Client {
                     }
                 }
                 Event::Disconnected { reason, .. } => self.ended(reason),
-                // What waits for room is tried again at each tick.
+                // Packets that wait for room are tried again at each tick anyway.
                 Event::Writable { .. } | Event::PeerMoved { .. } | _ => {}
             }
         }
@@ -149,7 +150,7 @@ impl Client {
             self.payload_bytes += packet.payload.len() as u64;
             return;
         }
-        // One on a channel where nothing was sent is judged by its mode: it cannot be right.
+        // A packet on a channel where none was sent is corrupt. It counts for the flow of its mode.
         let by_mode = Kind::of_mode(packet.mode);
         let mut flows = self
             .flows
@@ -171,7 +172,7 @@ impl Client {
         }
     }
 
-    /// Whether nothing more needs to arrive, or can.
+    /// True if everything that has to arrive has arrived, or nothing can arrive any more.
     pub(crate) fn is_drained(&self, server: &UdpHost<Conditioner>) -> bool {
         let waits = |peer: Option<&Peer>| peer.is_some_and(|peer| peer.queued_bytes() > 0);
         let is_complete = self.transfer.is_complete() && self.flows.iter().all(Flow::is_complete);
@@ -179,7 +180,7 @@ impl Client {
             || is_complete && !waits(self.peer_here()) && !waits(self.peer_at(server))
     }
 
-    /// What both ends know about the connection: the server's first.
+    /// The statistics of both ends of the connection, the server's first.
     pub(crate) fn stats(&self, server: &UdpHost<Conditioner>) -> [PeerStats; 2] {
         let stats = |peer: Option<&Peer>| peer.map(Peer::stats).unwrap_or_default();
         [stats(self.peer_at(server)), stats(self.peer_here())]

@@ -1,5 +1,5 @@
-//! The bad network: what a host hands out goes through a simulated link before it reaches the
-//! socket. So what a link loses never touches the loopback interface.
+//! The bad network: each datagram of a host goes through a simulated link before it reaches the socket. A
+//! datagram that the link loses never touches the loopback interface.
 
 use alloc::collections::BTreeMap;
 use core::net::SocketAddr;
@@ -20,19 +20,19 @@ pub(crate) fn conditions(args: &DemoArgs) -> LinkConfig {
         .rate(u64::from(args.rate) * 1000)
 }
 
-/// The links that leave one host, by where they lead.
+/// The links that leave one host, by their destinations.
 #[derive(Debug, Default)]
 pub(crate) struct Conditioner {
     links: BTreeMap<SocketAddr, Link>,
 }
 
 impl Conditioner {
-    /// Adds a link; `seed` decides what it does.
+    /// Adds a link. `seed` decides what it loses and delays.
     pub(crate) fn add(&mut self, to: SocketAddr, config: LinkConfig, seed: Seed) {
         self.links.insert(to, Link::new(config, seed));
     }
 
-    /// The UDP payload that was handed out for this address.
+    /// Bytes of UDP payload that were sent to this address.
     pub(crate) fn bytes(&self, to: SocketAddr) -> u64 {
         self.links
             .get(&to)
@@ -41,7 +41,7 @@ impl Conditioner {
 }
 
 impl porous_std::Conditioner for Conditioner {
-    /// Takes everything. Where no link leads, nothing arrives: no host of the demo is there.
+    /// Takes every datagram. One to an address without a link is lost: no host of the demo is there.
     fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
         if let Some(link) = self.links.get_mut(&to) {
             link.send(now, datagram);
@@ -52,6 +52,7 @@ impl porous_std::Conditioner for Conditioner {
     fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
         self.links
             .iter_mut()
+            // Any link that has a datagram: each keeps its own order.
             .find_map(|(&to, link)| Some((to, link.receive(now)?)))
     }
 

@@ -1,4 +1,4 @@
-//! The file: where it comes from, and how it travels.
+//! The file that is sent, and its transfer to a client.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ const PIECE: usize = 1000;
 /// Bytes of the default file that are sent.
 const DEFAULT_LEN: u64 = 1 << 20;
 
-/// The longest file, in bytes: more is not a demo.
+/// The longest file that can be sent, in bytes.
 const LEN_MAX: u64 = 256 << 20;
 
 /// The bytes that may wait at a peer before the file holds itself back: a file that filled the send
@@ -24,11 +24,12 @@ const QUEUE_MAX: usize = 256 * 1024;
 pub(crate) fn load(path: Option<&Path>) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     if let Some(path) = path {
-        // Opening a pipe would wait for somebody to write to it.
+        // To open a pipe would wait for a program that writes to it.
         if !path.metadata()?.is_file() {
             return Err(io::Error::other("not a regular file"));
         }
         File::open(path)?
+            // One byte more than allowed tells a file that is too long.
             .take(LEN_MAX + 1)
             .read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LEN_MAX {
@@ -48,7 +49,7 @@ pub(crate) fn load(path: Option<&Path>) -> io::Result<Bytes> {
 pub(crate) struct Transfer {
     file: Bytes,
     sent: usize,
-    /// Whether the host has no room; it will say when it has.
+    /// True if the host has no room, until it reports that it has.
     is_full: bool,
     received: usize,
     hash: Sha256,
@@ -65,7 +66,7 @@ impl Transfer {
         }
     }
 
-    /// Sends as much as there is room for, where `queued` bytes wait already.
+    /// Sends pieces while there is room. `queued` bytes wait at the host already.
     pub(crate) fn send(
         &mut self,
         mut queued: usize,
@@ -79,13 +80,13 @@ impl Transfer {
                     self.sent = end;
                 }
                 Err(SendError::Full) => self.is_full = true,
-                // The connection is gone, which an event tells.
+                // The connection has ended, which an event reports.
                 Err(_) => return,
             }
         }
     }
 
-    /// The host has room again.
+    /// Notes that the host has room again.
     pub(crate) const fn writable(&mut self) {
         self.is_full = false;
     }
@@ -96,12 +97,12 @@ impl Transfer {
         self.hash.update(piece);
     }
 
-    /// Whether as many bytes have arrived as there are.
+    /// True if at least as many bytes have arrived as the file has.
     pub(crate) fn is_complete(&self) -> bool {
         self.received >= self.file.len()
     }
 
-    /// Whether what arrived is the file, of which `expected` is the hash.
+    /// True if the bytes that arrived are the file, whose hash is `expected`.
     pub(crate) fn is_right(&self, expected: &[u8]) -> bool {
         self.received == self.file.len() && self.hash.clone().finalize()[..] == *expected
     }

@@ -1,4 +1,4 @@
-//! One stream of packets, from the clock that makes them to the check of what arrives.
+//! One stream of packets: made by a clock, and checked where they arrive.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct Flow {
     pub(crate) direction: Direction,
     pub(crate) kind: Kind,
     seed: Seed,
-    /// When the first packet is due: the flows of many clients do not beat together.
+    /// When the first packet is due. It differs between clients, so that their flows do not send at once.
     phase: Duration,
     total: u32,
     made: u32,
@@ -47,10 +47,10 @@ impl Flow {
         }
     }
 
-    /// Sends what is due by `now`, which is `elapsed` after the start.
+    /// Sends the packets that are due by `now`, which is `elapsed` after the start.
     ///
-    /// A reliable packet that finds no room waits here, and its time counts; any other is as good
-    /// as lost.
+    /// A reliable packet that finds no room waits here, and the wait counts as latency. Any other packet
+    /// without room counts as lost.
     pub(crate) fn send_due(
         &mut self,
         now: Instant,
@@ -66,6 +66,7 @@ impl Flow {
         while self.made < self.due(elapsed) {
             let packet = packet::make(self.kind, self.seed, self.made, now);
             self.made += 1;
+            // A packet must not overtake an older one that waits.
             let must_wait = !self.backlog.is_empty();
             if (must_wait || send(packet.clone()).is_err()) && self.is_reliable() {
                 self.backlog.push_back(packet);
@@ -73,7 +74,7 @@ impl Flow {
         }
     }
 
-    /// How many packets should have been made.
+    /// Packets that should have been made by now.
     fn due(&self, elapsed: Duration) -> u32 {
         let Some(since) = elapsed.checked_sub(self.phase) else {
             return 0;
@@ -82,7 +83,7 @@ impl Flow {
         u32::try_from(due).unwrap_or(u32::MAX).min(self.total)
     }
 
-    /// Checks a packet that came on this flow's channel; returns whether it was right and new.
+    /// Checks a packet that came on this flow's channel. Returns true if it was intact and new.
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -101,7 +102,7 @@ impl Flow {
         is_new
     }
 
-    /// Notes something that came and was never sent.
+    /// Notes a packet that came and was never sent.
     pub(crate) const fn corrupt(&mut self) {
         self.checker.corrupt();
     }
@@ -110,7 +111,7 @@ impl Flow {
         self.kind.mode() == Mode::Reliable
     }
 
-    /// Whether nothing is missing that must arrive.
+    /// True if every packet that must arrive has arrived.
     pub(crate) fn is_complete(&self) -> bool {
         !self.is_reliable() || self.counts().delivered >= self.sent()
     }

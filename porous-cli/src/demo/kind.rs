@@ -1,4 +1,4 @@
-//! What a game sends, and how.
+//! The kinds of packets that a game sends.
 
 use porous_sim::Seed;
 use porous_std::{ChannelId, Mode, Priority};
@@ -19,7 +19,7 @@ pub(crate) const CHANNELS: [Priority; 4] = [
 pub(crate) enum Kind {
     /// A shot was fired, a door opened: reliable.
     Event,
-    /// Where something is now; the next one replaces it: unreliable.
+    /// The place of an object now, which the next state replaces: unreliable.
     State,
     /// A large piece of the world that may come late, but not out of order: passive.
     Update,
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Which kind is sent with this mode.
+    /// The kind that is sent with this mode.
     pub(crate) const fn of_mode(mode: Mode) -> Self {
         match mode {
             Mode::Reliable => Self::Event,
@@ -69,7 +69,7 @@ impl Kind {
     }
 }
 
-/// Which way something goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From a client to the server.
@@ -79,7 +79,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// What goes this way.
+    /// The kinds that are sent in this direction.
     pub(crate) const fn kinds(self) -> &'static [Kind] {
         match self {
             Self::Up => &[Kind::Event, Kind::State],

@@ -1,17 +1,17 @@
-//! How long packets took: a histogram, so that a long run needs no more memory than a short one.
+//! The latencies of packets: a histogram, so that a long run needs no more memory than a short one.
 
 use core::time::Duration;
 
 /// The width of a bucket in microseconds: finer than the demo's own tick.
 const BUCKET: u128 = 100;
 
-/// The last bucket takes everything from ten minutes on.
+/// The number of buckets. The last one takes everything from ten minutes on.
 const BUCKETS: usize = 6_000_000;
 
 /// Counts of latencies, to a tenth of a millisecond.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies {
-    /// As long as the longest latency needs.
+    /// Packets of each bucket, up to the bucket of the longest latency.
     counts: Vec<u32>,
     total: u64,
 }
@@ -21,13 +21,14 @@ impl Latencies {
         let bucket = usize::try_from(latency.as_micros() / BUCKET).unwrap_or(BUCKETS);
         let bucket = bucket.min(BUCKETS - 1);
         if bucket >= self.counts.len() {
+            // Only up to the longest latency: all buckets would take 24 MB for each kind.
             self.counts.resize(bucket + 1, 0);
         }
         self.counts[bucket] += 1;
         self.total += 1;
     }
 
-    /// The least latency, in milliseconds, that `percent` of the packets did not exceed; `None`
+    /// The least latency, in milliseconds, that `percent` percent of the packets did not exceed; `None`
     /// without packets.
     pub(crate) fn percentile(&self, percent: u64) -> Option<f64> {
         let rank = (self.total * percent).div_ceil(100).max(1);

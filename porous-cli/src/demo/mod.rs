@@ -26,13 +26,13 @@ use progress::Progress;
 use report::Report;
 use session::Session;
 
-/// What is opened before anything runs: a file that cannot be written is an error now, not after a
+/// The files, opened before anything runs: a file that cannot be written is an error at once, not after a
 /// minute.
 #[derive(Debug)]
 struct Files {
-    /// What is sent.
+    /// The file that is sent.
     payload: Bytes,
-    /// Where results go.
+    /// Where results are written, if anywhere.
     json: Option<File>,
 }
 
@@ -68,7 +68,7 @@ fn open(args: &DemoArgs) -> Result<Files, String> {
     Ok(Files { payload, json })
 }
 
-/// Whether all went well; what did not is said on stderr.
+/// True if all went well. What did not is written to stderr.
 fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
     let seed = match args.seed {
         Some(seed) => seed,
@@ -83,6 +83,7 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
     progress.finish();
 
     let report = Report::new(args, seed, &files.payload, &session);
+    // Also if not all clients connected: the results say how many did.
     if let Some(mut json) = files.json {
         serde_json::to_writer_pretty(&json, &report)?;
         writeln!(json)?;
@@ -104,7 +105,7 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
     Ok(report.is_success())
 }
 
-/// Says what went wrong, if anything did.
+/// Writes to stderr what went wrong.
 fn explain(report: &Report, session: &Session) {
     for (number, client) in (1..).zip(&session.clients) {
         if let Some(reason) = client.why_ended() {

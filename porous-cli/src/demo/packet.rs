@@ -1,4 +1,4 @@
-//! Packets that tell when they were sent, and whose every byte can be checked.
+//! Packets that carry the time when they were sent, and whose every byte can be checked.
 //!
 //! One byte of kind, four of number, eight of time, little-endian; the rest is drawn from the
 //! seed, the kind, the number and the time, so that a change to any of them shows as well.
@@ -21,7 +21,7 @@ pub(crate) fn make(kind: Kind, seed: Seed, number: u32, sent: Instant) -> Bytes 
     packet.into()
 }
 
-/// The number of the packet and the time when it was made; `None` if it is not as it was made.
+/// The number of the packet and the time when it was made; `None` if any of its bytes is wrong.
 pub(crate) fn check(kind: Kind, seed: Seed, packet: &[u8]) -> Option<(u32, Instant)> {
     if packet.len() != kind.size() || packet[0] != kind as u8 {
         return None;
@@ -40,6 +40,7 @@ fn fill(body: &mut [u8], kind: Kind, seed: Seed, number: u32, sent: Instant) {
         Kind::State => "state",
         Kind::Update => "update",
     };
+    // The time goes into the seed, so that a changed time changes all bytes.
     let seed = Seed::new(seed.get() ^ sent.as_micros());
     seed.stream(name, number.into()).fill_bytes(body);
 }

@@ -1,4 +1,4 @@
-//! What the user sees while it runs: a bar on stderr, if that is a terminal.
+//! The progress of a run: a bar on stderr, if that is a terminal.
 
 use core::time::Duration;
 
@@ -29,6 +29,7 @@ impl Progress {
     }
 
     pub(crate) fn connecting(&self, connected: usize) {
+        // Hidden where stderr is no terminal.
         if self.bar.is_hidden() {
             return;
         }

@@ -34,7 +34,7 @@ pub(crate) struct Modes {
     pub(crate) passive: ModeReport,
 }
 
-/// What became of the packets of one mode.
+/// Counts and latencies of the packets of one mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ModeReport {
     pub(crate) sent: u64,
@@ -48,12 +48,12 @@ pub(crate) struct ModeReport {
     pub(crate) p99_ms: Option<f64>,
 }
 
-/// What became of the file.
+/// The file, and at how many clients it arrived intact.
 #[derive(Debug, Serialize)]
 pub(crate) struct FileReport {
     pub(crate) bytes: usize,
     pub(crate) clients: usize,
-    /// How many clients' copies are right.
+    /// Clients whose copy is right.
     pub(crate) sha256_ok: usize,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct LinkReport {
     pub(crate) wire_bytes: u64,
     pub(crate) overhead_percent: f64,
     pub(crate) jitter_ms: f64,
-    /// The worse one of what both ends say.
+    /// The lower one of the qualities that both ends report.
     pub(crate) quality: u8,
 }
 
@@ -97,8 +97,8 @@ impl Report {
         }
     }
 
-    /// Whether every client was there, every reliable packet arrived once, in order and intact,
-    /// and every copy of the file is right.
+    /// True if every client connected, every reliable packet arrived once, in order and intact, and every
+    /// copy of the file is right.
     pub(crate) fn is_success(&self) -> bool {
         self.connected_clients == self.links.len()
             && self.modes.reliable.is_perfect()
@@ -107,7 +107,7 @@ impl Report {
 }
 
 impl FileReport {
-    /// Whether every copy is right.
+    /// True if every copy is right.
     pub(crate) const fn is_right(&self) -> bool {
         self.sha256_ok == self.clients
     }
@@ -139,7 +139,7 @@ impl ModeReport {
         }
     }
 
-    /// Whether every packet arrived once, in order and intact.
+    /// True if every packet arrived once, in order and intact.
     pub(crate) const fn is_perfect(&self) -> bool {
         self.lost == 0 && self.duplicated == 0 && self.out_of_order == 0 && self.corrupt == 0
     }
@@ -165,6 +165,7 @@ fn link(client: &Client, session: &Session) -> LinkReport {
 
 impl LinkReport {
     fn new([server, client]: [PeerStats; 2], wire_bytes: u64, payload_bytes: u64) -> Self {
+        // Frames that arrived after all were not lost.
         let lost = |stats: &PeerStats| stats.frames_lost - stats.frames_spurious;
         let lost = lost(&server) + lost(&client);
         let ms = |duration: Duration| round(duration.as_secs_f64() * 1000.0);
@@ -240,7 +241,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_what_is_reliable_decides() {
+    fn only_reliable_packets_decide_the_exit_status() {
         assert!(good().is_success(), "unreliable packets may be lost");
         let break_it: [fn(&mut Report); 6] = [
             |report| report.modes.reliable.lost = 1,

@@ -14,17 +14,17 @@ use super::kind::{CHANNELS, Direction};
 use super::progress::Progress;
 use crate::args::DemoArgs;
 
-/// The longest sleep, so that nothing waits for longer.
+/// The longest sleep: no packet that is due waits for longer.
 const TICK: Duration = Duration::from_millis(1);
 
-/// So that nobody else's program can connect by mistake: "porousde".
+/// The application id, so that no other program connects by mistake: "porousde".
 const APPLICATION: u64 = u64::from_be_bytes(*b"porousde");
 
-/// How long clients try to connect, on a fast link; each millisecond of RTT adds eight.
+/// How long clients try to connect on a fast link. Each millisecond of round trip adds eight.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What may still be under way when nothing waits any more, beside RTT and jitter: the queue of a
-/// slow link, and packets held back to be overtaken.
+/// How long packets may still be under way when none waits at a host any more, beside round trip and
+/// jitter: in the queue of a slow link, or held back to be overtaken.
 const LAST_PACKETS: Duration = Duration::from_millis(200);
 
 /// A server and its clients.
@@ -65,9 +65,9 @@ impl Session {
         Ok(session)
     }
 
-    /// Waits until every client has connected or failed to; whether all have.
+    /// Waits until every client has connected or failed to. Returns true if all have connected.
     pub(crate) fn connect(&mut self, args: &DemoArgs, progress: &Progress) -> io::Result<bool> {
-        // The hosts give up by themselves. Should one not, this still ends.
+        // The hosts give up by themselves; the limit ends the loop even if one does not.
         let limit = connect_timeout(args) + Duration::from_secs(2);
         let start = self.clock.now();
         let undecided = |c: &Client| !c.has_connected() && c.why_ended().is_none();
@@ -78,12 +78,12 @@ impl Session {
         Ok(self.connected() == self.clients.len())
     }
 
-    /// How many clients have been connected.
+    /// Clients that have been connected.
     pub(crate) fn connected(&self) -> usize {
         self.clients.iter().filter(|c| c.has_connected()).count()
     }
 
-    /// Runs the traffic, then lets the rest arrive.
+    /// Runs the traffic, then waits until packets under way have arrived.
     pub(crate) fn play(&mut self, args: &DemoArgs, progress: &Progress) -> io::Result<()> {
         let seconds = Duration::from_secs(args.seconds.into());
         let under_way = Duration::from_millis((args.rtt + 2 * args.jitter).into()) + LAST_PACKETS;
@@ -93,6 +93,7 @@ impl Session {
             if elapsed >= seconds + seconds * 10 {
                 return Ok(());
             }
+            // Packets on the links wait at no host, so they are given time to arrive.
             if elapsed >= seconds + under_way.min(seconds * 10) && self.is_drained() {
                 return Ok(());
             }
@@ -117,7 +118,7 @@ impl Session {
         }
     }
 
-    /// Sleeps until the server has something to do, a tick at most, and serves every host.
+    /// Sleeps until the server has something to do, but at most for a tick, and serves every host.
     fn tick(&mut self) -> io::Result<()> {
         self.server.wait(TICK)?;
         self.poll_server();
@@ -172,7 +173,7 @@ fn connect_timeout(args: &DemoArgs) -> Duration {
     CONNECT + 8 * Duration::from_millis(args.rtt.into())
 }
 
-/// What every host of the demo has in common.
+/// The configuration that every host of the demo shares, on top of `base`.
 fn config(args: &DemoArgs, base: Config) -> io::Result<Config> {
     let config = base
         .policy(args.policy.policy())

@@ -1,4 +1,4 @@
-//! The results, as a person reads them.
+//! The results as tables, for a person to read.
 
 use std::io::{self, Write};
 

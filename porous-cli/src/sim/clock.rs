@@ -1,9 +1,9 @@
-//! How long it has taken.
+//! A clock for the time that a run takes.
 
 use core::time::Duration;
 use std::time::Instant;
 
-/// Runs from its making on.
+/// A clock that runs since it was made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock(Instant);
 

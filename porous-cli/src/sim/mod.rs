@@ -1,4 +1,4 @@
-//! `porous sim swarm`: many simulated worlds, and what came of them.
+//! `porous sim swarm`: runs many simulated worlds and reports which failed.
 
 mod clock;
 pub(crate) mod lab;
@@ -41,10 +41,11 @@ pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
     }
 }
 
-/// How many worlds failed.
+/// Runs the worlds. Returns how many failed.
 fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
     let (first, policy) = (args.first, args.policy.map(PolicyArg::policy));
     if let Some(mut trace) = trace {
+        // Apart from the sweep, which keeps no text of its worlds.
         let outcome = swarm::run(args.first, policy, true);
         trace.write_all(outcome.text.unwrap_or_default().as_bytes())?;
     }
@@ -70,6 +71,7 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
             worlds += 1;
             if let Some(failure) = &outcome.failure {
                 failed += 1;
+                // Or the bar and the lines would overwrite each other.
                 bar.suspend(|| tell(&outcome, failure));
             }
             bar.inc(1);
@@ -82,17 +84,17 @@ fn run(args: &SwarmArgs, trace: Option<File>) -> io::Result<u64> {
         clock.elapsed().as_secs()
     );
     match written {
-        // The reader of the pipe may stop early, which says nothing about the run.
+        // A pipe whose reader stops early is no failure of the run.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         Ok(()) | Err(_) => {}
     }
     Ok(failed)
 }
 
-/// What failed, and how to see it again.
+/// Prints what failed, and the command that shows it again.
 fn tell(outcome: &Outcome, failure: &str) {
     let seed = outcome.seed;
-    // That stdout is closed is told at the end.
+    // If stdout is closed, the last write of the run fails too, and reports it.
     let _ = writeln!(
         io::stdout().lock(),
         "seed {seed}: {failure}\n  again: porous sim swarm --first {seed} --seeds 1 --trace {seed}.txt"

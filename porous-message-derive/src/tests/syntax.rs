@@ -1,4 +1,4 @@
-//! The attributes in the parentheses, and what stands beside the parentheses.
+//! The attributes in the parentheses, and other forms of `message`.
 
 use super::{accepts, errors, refuses, refuses_field};
 
@@ -136,7 +136,7 @@ fn what_is_there_twice_is_refused() {
 }
 
 #[test]
-fn attributes_elsewhere_than_at_a_field_are_refused() {
+fn attributes_that_stand_at_no_field_are_refused() {
     refuses(
         "#[message(skip)] struct A;",
         "#[message(skip)]",

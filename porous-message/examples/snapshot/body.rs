@@ -13,23 +13,24 @@ const PLACE: [RangeInclusive<i16>; 3] = [ACROSS, ACROSS, ABOVE];
 /// Speeds in steps of 1/512 m/s.
 const SPEED: RangeInclusive<i16> = -8192..=8191;
 const AT_REST: [i16; 3] = [0; 3];
-/// What the components of a rotation are rounded to, and which difference of two counts as small.
+/// The range of the rounded components of a rotation.
 const TURN: RangeInclusive<i16> = -255..=255;
+/// The differences of two components that count as small.
 const SMALL_TURN: RangeInclusive<i16> = -64..=63;
 const HEALTH: RangeInclusive<u8> = 0..=100;
 
 /// Ticks in a second.
 pub(crate) const TICKS: i32 = 60;
-/// By how much a fall gets faster in a tick, in steps: 9.84 m/s a second.
+/// The speed that a falling object gains in a tick, in steps: 9.84 m/s a second.
 pub(crate) const GRAVITY: i32 = 84;
 
-/// Where an object is, how it is turned, where it is going, and how it is.
+/// The state of an object: position, rotation, velocity and health.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Body {
     /// Three coordinates in steps of 1/512 m; the last one is the height.
     pub(crate) position: [i16; 3],
     pub(crate) rotation: Rotation,
-    /// In steps of 1/512 m/s. Zero takes one bit: most objects are at rest.
+    /// Three components in steps of 1/512 m/s. Zero takes one bit, as most objects are at rest.
     pub(crate) velocity: [i16; 3],
     pub(crate) health: u8,
 }
@@ -85,8 +86,8 @@ impl Body {
         self.velocity == AT_REST
     }
 
-    /// What the object probably is `ticks` ticks later: it flies on, and falls. Both sides compute the
-    /// same, and only the error of this guess has to be sent.
+    /// The probable state `ticks` ticks later: the object flies on, and falls. Both sides compute the same
+    /// state, and only its error has to be sent.
     #[must_use]
     pub(crate) fn later(mut self, ticks: u8) -> Self {
         if self.is_at_rest() {
@@ -145,8 +146,8 @@ impl Rotation {
                 largest = n;
             }
         }
-        // The opposite quaternion is the same rotation; and no other component is above the root of
-        // 1/2.
+        // The sign makes the largest component positive: the opposite quaternion is the same rotation.
+        // No other component is above the root of 1/2.
         let scale = core::f64::consts::SQRT_2 * 255.0 * unit[largest].signum();
         let others = [0, 1, 2].map(|n| {
             let part = unit[n + usize::from(n >= largest)];

@@ -1,4 +1,4 @@
-//! The side that is told of the world, and what it knows.
+//! The side that is told of the world, and the states that it has.
 
 use crate::history::{GROUPS, Group, History};
 use crate::part::{LONGEST_AGE, Part, Unusable};
@@ -14,16 +14,16 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) const fn new() -> Self {
         Self {
-            // Twice as far back: a part that comes late refers to ticks that are older still.
+            // Twice as far back as a baseline: a part that comes late refers to ticks that are older still.
             history: History::new(2 * LONGEST_AGE as u32),
             shown: [None; GROUPS],
         }
     }
 
-    /// Takes a part. If the part refers to a baseline that is not here, the server is to be told.
+    /// Takes a part in. If the part refers to a baseline that the client does not have, tell the server.
     ///
-    /// A state that is older than the shown one is kept all the same: the server was told that it
-    /// arrived, and may refer to it.
+    /// A state that is older than the shown one is kept, too: the server was told that it arrived, and may
+    /// refer to it.
     pub(crate) fn receive(&mut self, data: &[u8]) -> Result<Part, Unusable> {
         let part = Part::read(data, &self.history)?;
         let tick = part.header.tick;

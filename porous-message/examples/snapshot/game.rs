@@ -1,5 +1,4 @@
-//! The two sides on a simulated network: the loops of a server and of a client, and what is between
-//! them.
+//! The two sides on a simulated network: the loops of a server and of a client, and their connection.
 
 use core::time::Duration;
 
@@ -22,10 +21,10 @@ use crate::world::World;
 const TICK: Duration = Duration::from_micros(16_667);
 pub(crate) const TICKS: u32 = 60;
 
-/// A packet that waits for longer has newer ones behind it.
+/// The time to live of a packet. One that waits for longer has newer ones behind it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The most parts of a snapshot. What does not fit goes with the next one.
+/// The most parts of a snapshot. Groups that do not fit go with the next one.
 const MOST_PARTS: usize = 8;
 
 const CLIENT: u32 = Pair::A;
@@ -34,7 +33,7 @@ const SERVER: u32 = Pair::B;
 /// The channel of snapshots, and of refusals back.
 const SNAPSHOTS: u8 = 0;
 
-/// How a game is played.
+/// The settings of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) seed: Seed,
@@ -44,9 +43,8 @@ pub(crate) struct Settings {
     pub(crate) rates: [u32; 2],
     /// The share of lost frames from which on it is bad, in hundredths of a percent.
     pub(crate) loss: u16,
-    /// Of this many parts that have arrived, the client never sees one: as if the part had been read
-    /// too late, and made room. Its receipt says nevertheless that it was delivered. 0: the client sees
-    /// all.
+    /// One in this many parts that arrive is never seen by the client, as if it had been dropped for a
+    /// newer one. Its receipt says nevertheless that it was delivered. If 0, the client sees all.
     pub(crate) unseen: u64,
 }
 
@@ -74,7 +72,7 @@ impl Game {
         // On an ordered channel a part that comes late is dropped, and its receipt says that it came.
         // An old part is still good to refer to.
         let snapshots = Channel::new(Priority::Low).unordered();
-        // A bit that is changed on the way would go on into all states that refer to it.
+        // A bit that is changed on the way would spread to all states that refer to this one.
         let client = Config::client().integrity(Integrity::Crc32c);
         let client = client.channel(ChannelId(SNAPSHOTS), snapshots);
         let client = client.expect("there is a channel 0");
@@ -109,7 +107,7 @@ impl Game {
         }
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub(crate) fn figures(&self) -> Figures {
         Figures {
             complete: self.witness.complete(),
@@ -134,7 +132,7 @@ impl Game {
         })
     }
 
-    /// What both sides do in a tick.
+    /// Plays a tick of both sides.
     pub(crate) fn tick(&mut self) {
         self.tick += 1;
         self.figures.ticks += 1;
@@ -155,7 +153,7 @@ impl Game {
         TICKS.div_ceil(advice.packets)
     }
 
-    /// What the server knows about its connection.
+    /// The server's statistics of its connection.
     pub(crate) fn stats(&self) -> PeerStats {
         let peer = self.pair.peer(SERVER);
         let peer = self.pair.world.host(SERVER).peer(peer);
@@ -178,7 +176,7 @@ impl Game {
         }
     }
 
-    /// The server takes the receipts of its parts, and refusals.
+    /// Lets the server take the receipts of its parts, and refusals.
     fn serve(&mut self) {
         while let Some(event) = self.pair.world.poll_event(SERVER) {
             let Event::Receipt { token, outcome, .. } = event else {
@@ -186,7 +184,7 @@ impl Game {
             };
             match outcome {
                 Outcome::Delivered => self.server.delivered(token),
-                // More was sent than the network takes.
+                // More was sent than the network takes, so the next snapshots have fewer parts.
                 Outcome::Expired => {
                     self.figures.expired += 1;
                     self.parts = (self.parts - 1).max(1);
@@ -202,7 +200,7 @@ impl Game {
         }
     }
 
-    /// The client takes what has come.
+    /// Lets the client take the parts that have come.
     fn show(&mut self) {
         for packet in self.pair.receive_all(CLIENT) {
             self.figures.arrived += 1;

@@ -1,4 +1,4 @@
-//! A server sends a world of a thousand moving objects over a bad network, as differences from what
+//! A server sends a world of a thousand moving objects over a bad network, as differences from states that
 //! the client is known to have.
 //!
 //! Run it with `cargo run --release -p porous-message --example snapshot`. The exit status is 0 if
@@ -41,7 +41,7 @@ struct Args {
     /// The network between the two
     #[arg(long, default_value = "bad")]
     link: Link,
-    /// Snapshots a second while the network is good, at most 60; while it is bad, it is half of it
+    /// Snapshots a second while the network is good, at most 60; half of them while it is bad
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=60))]
     rate: u32,
     /// One in this many parts that arrive is thrown away unseen; 0 for none

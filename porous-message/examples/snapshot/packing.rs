@@ -1,4 +1,4 @@
-//! Groups into parts: as many as fit each, and as many parts as a snapshot may have.
+//! Packs groups into parts: as many as fit each part, and at most as many parts as a snapshot may have.
 
 use porous_message::Error;
 
@@ -54,7 +54,7 @@ impl Packing {
         Ok(true)
     }
 
-    /// What was packed.
+    /// The parts that were packed.
     pub(crate) fn finish(self) -> Vec<Part> {
         self.parts
     }

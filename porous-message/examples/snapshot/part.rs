@@ -1,30 +1,30 @@
-//! A part of a snapshot: as many groups as fit a datagram. It says what each of them refers to, and
-//! needs no other part.
+//! A part of a snapshot: as many groups as fit a datagram. It names the baseline of each group, and needs
+//! no other part.
 
 use porous_message::{Error, MeasureStream, ReadStream, Serialize, Stream, WriteStream};
 
 use crate::history::{GROUPS, Group, History};
 
-/// The longest part in bytes: with what porous adds, it fits a datagram of 1200 bytes.
+/// The longest part in bytes: with the bytes that porous adds, it fits a datagram of 1200 bytes.
 pub(crate) const PART_BYTES: usize = 1100;
 
-/// How far back a baseline may be, in ticks.
+/// Ticks that a baseline may be older than its part, at most.
 pub(crate) const LONGEST_AGE: u8 = 127;
 
 /// Some groups at one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) header: Header,
-    /// One for each entry of the header.
+    /// The groups, one for each entry of the header.
     pub(crate) groups: Vec<Group>,
 }
 
-/// What stands at the beginning of a part.
+/// The beginning of a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Which part this is: the token of its receipt.
+    /// The id of the part, and the token of its receipt.
     pub(crate) id: u64,
-    /// The tick at which its groups were in these states.
+    /// The tick at which the groups of the part were in these states.
     pub(crate) tick: u32,
     pub(crate) entries: Vec<Entry>,
 }
@@ -33,17 +33,16 @@ pub(crate) struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) index: u8,
-    /// How many ticks older the baseline is, from which the differences are written. 0: the group is
-    /// written whole.
+    /// Ticks that the baseline is older than the part. If 0, the group is written whole.
     pub(crate) age: u8,
 }
 
 /// Why a part cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
-    /// It refers to what this side does not have.
+    /// The part refers to a baseline that this side does not have.
     NoBaseline { id: u64 },
-    /// No honest sender writes this.
+    /// The part is one that no honest sender writes.
     Malformed(Error),
 }
 

@@ -1,4 +1,4 @@
-//! What was counted, and how it is told.
+//! The counts of a game, and their printed form.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ use crate::world::OBJECTS;
 /// it is at rest, and its health.
 const RAW_BYTES: u64 = 4 * (3 + 4 + 3) + 1 + 1;
 
-/// What is counted while a game is played.
+/// Counts of a game.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) ticks: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Figures {
     /// Bytes of the parts, and of the same snapshots without differences.
     pub(crate) bytes: u64,
     pub(crate) full_bytes: u64,
-    /// What became of the datagrams to the client.
+    /// The counts of the link to the client.
     pub(crate) link: LinkStats,
 }
 

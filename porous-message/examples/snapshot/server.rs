@@ -1,4 +1,5 @@
-//! The side that knows the world: what it sends, and what it believes that the client has.
+//! The side that knows the world: the snapshots that it sends, and the states that it believes the client
+//! to have.
 
 use alloc::collections::BTreeMap;
 
@@ -8,11 +9,11 @@ use crate::history::{GROUPS, Group, History};
 use crate::packing::Packing;
 use crate::part::{Entry, Header, LONGEST_AGE, Part};
 
-/// Ticks after which a group is sent again although nothing of it is new: if a receipt was wrong, this
-/// finds it out.
+/// Ticks after which a group is sent again although nothing of it is new: so a wrong receipt is found
+/// out.
 const REFRESH: u32 = 60;
 
-/// What is believed about a group. Ticks; `None` is before all ticks.
+/// The belief about a group, in ticks. `None` is before all ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Belief {
     /// The newest tick of the group that was sent, and the first tick since which the same state was
@@ -21,8 +22,8 @@ struct Belief {
     same_since: Option<u32>,
     /// The newest tick that was delivered: differences refer to this one.
     baseline: Option<u32>,
-    /// The last tick at which the group referred to a state that the client did not have. Receipts of
-    /// what was sent until then are worth nothing.
+    /// The last tick at which the group referred to a state that the client did not have. Receipts of parts
+    /// sent until then are not believed.
     doubted: Option<u32>,
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Server {
     /// The headers of the parts that may still be delivered, or refused.
     sent: BTreeMap<u64, Header>,
     next_id: u64,
-    /// The first group of the next snapshot: one that did not fit the snapshot before.
+    /// The first group of the next snapshot: the first that did not fit the snapshot before.
     first: u8,
     tick: u32,
 }
@@ -60,7 +61,7 @@ impl Server {
         }
     }
 
-    /// What to send of the world at this tick, in at most `most_parts` parts.
+    /// A snapshot of the world at this tick, in at most `most_parts` parts.
     pub(crate) fn snapshot(
         &mut self,
         tick: u32,
@@ -115,7 +116,7 @@ impl Server {
         self.sent.insert(part.header.id, part.header);
     }
 
-    /// A part has arrived: its groups can be referred to.
+    /// Notes that a part has arrived: its groups can be baselines.
     pub(crate) fn delivered(&mut self, id: u64) {
         let Some(header) = self.sent.get(&id) else {
             return;
@@ -129,15 +130,15 @@ impl Server {
         }
     }
 
-    /// The client did not have a baseline of a part. So one of the receipts was wrong, and the client
-    /// may lack all parts that were sent since then: the groups of this part begin again.
+    /// Notes that the client did not have a baseline of a part. So one of the receipts was wrong, and the
+    /// client may lack all parts that were sent since then: the groups of this part begin again.
     pub(crate) fn refused(&mut self, id: u64) {
         let Some(header) = self.sent.get(&id) else {
             return;
         };
         for entry in &header.entries {
             let belief = &mut self.beliefs[usize::from(entry.index)];
-            // Parts that were on their way meanwhile are refused, too: the reason is known already.
+            // Not again for parts that were on their way meanwhile: they are refused for the same reason.
             if Some(header.tick) > belief.doubted {
                 belief.baseline = None;
                 belief.doubted = Some(self.tick);
@@ -145,7 +146,7 @@ impl Server {
         }
     }
 
-    /// The index of the group, and the age of the baseline that it is to refer to now.
+    /// The entry of a group in the next part: with the newest baseline that it may refer to.
     fn entry(&self, index: u8) -> Entry {
         let baseline = self.beliefs[usize::from(index)].baseline;
         let age = baseline.and_then(|tick| u8::try_from(self.tick - tick).ok());

@@ -1,4 +1,4 @@
-//! An observer that sees both sides, as no part of a real game does, and compares them.
+//! An observer that compares both sides. No part of a real game sees both.
 
 use alloc::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ struct Sent {
     missing: usize,
 }
 
-/// Digests of all snapshots that were sent, and what the client made of them.
+/// Digests of all snapshots that were sent, and the comparison with the states of the client.
 #[derive(Debug, Default)]
 pub(crate) struct Witness {
     sent: BTreeMap<u32, Sent>,
@@ -38,7 +38,7 @@ impl Witness {
         self.sent.insert(tick, Sent { digests, missing });
     }
 
-    /// The client has taken a part.
+    /// Compares the groups of a part that the client has taken.
     pub(crate) fn shown(&mut self, part: &Part, client: &Client) {
         let tick = part.header.tick;
         for (entry, group) in part.header.entries.iter().zip(&part.groups) {

@@ -16,14 +16,15 @@ pub(crate) const OBJECTS: usize = GROUP * GROUPS;
 const METRE: i32 = 512;
 /// Half the width of the place, in steps.
 const WALL: i32 = 60 * METRE;
-/// How far a blast reaches, in steps; and one in how many ticks has a blast.
+/// The radius of a blast, in steps.
 const REACH: i32 = 6 * METRE;
+/// One in this many ticks has a blast.
 const BLASTS: u64 = 7;
 
 /// A box. Vectors have two components along the sides of the place, and one up.
 #[derive(Clone, Copy, Debug)]
 struct Thing {
-    /// In sixtieths of a step, so that a tick at any speed is a whole number.
+    /// Coordinates in sixtieths of a step, so that a tick at any speed is a whole number.
     position: [i32; 3],
     velocity: [i32; 3],
     rotation: [f64; 4],
@@ -155,7 +156,7 @@ impl Thing {
         }
     }
 
-    /// Only operations that IEEE 754 defines to the last bit: all machines turn the box in the same
+    /// Turns the box, by operations that IEEE 754 defines to the last bit: all machines turn it in the same
     /// way.
     fn turn(&mut self) {
         let ([x, y, z], [a, b, c, d]) = (self.spin, self.rotation);

@@ -1,11 +1,11 @@
-//! What goes in front of each packet.
+//! The header in front of each packet.
 
 use crate::error::Error;
 use crate::serialize::Serialize;
 use crate::stream::Stream;
 
-/// What goes in front of each packet: its number, and which packets of the other side have come.
-/// 64 bits (`docs/message.md`, "Acks").
+/// The header in front of each packet, of 64 bits: the number of the packet, and which packets of the other
+/// side have come (`docs/message.md`, "Acks").
 ///
 /// ```
 /// use porous_message::{AckHeader, write};

@@ -1,8 +1,8 @@
 //! Acks of packets, for engines that bring packets of their own (`docs/message.md`, "Acks").
 //!
 //! Each side has one [`AckSystem`]. Each packet begins with a header, and each header repeats the acks
-//! of the last 32 packets: so packets are sent at the pace of the game, no packet is ever sent again,
-//! and still each side soon knows which of its packets have come.
+//! of the last 32 packets. So each side soon knows which of its packets have come, although packets are
+//! sent at the pace of the game and none is ever sent again.
 //!
 //! On sending: take the header of [`packet_sent`](AckSystem::packet_sent), note what the packet
 //! carries under its number, and send it. On receiving:
@@ -10,16 +10,16 @@
 //! 1. Read the header and ask [`check`](AckSystem::check) whether the packet is new. If not, leave
 //!    out the next step.
 //! 2. Read the rest and see whether all of it can be used. If not, drop the packet: it counts as
-//!    lost, and the other side will send what was in it another time.
+//!    lost, and the other side will send its content in another packet.
 //! 3. Call [`packet_received`](AckSystem::packet_received). From here on the packet is
-//!    acknowledged, so the other side forgets what was in it. Never call this for a new packet of
+//!    acknowledged, so the other side forgets its content. Never call this for a new packet of
 //!    which something is thrown away.
 //!
 //! An [`Endpoint`](crate::Endpoint) does the rest for messages: its `write_packet` takes the number of
-//! the header, `read_packet` is step 2, and `packet_acked` is told what step 3 tells.
+//! the header, `read_packet` is step 2, and `packet_acked` takes each number that step 3 reports.
 //!
-//! Without one: two players tell each other how much they have, until they know that the other one
-//! knows it.
+//! An example without an endpoint: two players send each other a number, until each knows that the other
+//! has it.
 //!
 //! ```
 //! use core::time::Duration;
@@ -30,11 +30,11 @@
 //! struct Player {
 //!     acks: AckSystem,
 //!     coins: u32,
-//!     /// What was told in which packet.
+//!     /// The number of coins in each packet that was sent.
 //!     told: SequenceBuffer<u32>,
-//!     /// What the other one is known to know.
+//!     /// The newest of these numbers that the other player is known to have.
 //!     known: u32,
-//!     /// What the other one has.
+//!     /// The coins of the other player.
 //!     seen: u32,
 //! }
 //!
@@ -80,7 +80,7 @@
 //! assert_eq!(bob.receive(now, packet)?, Freshness::Duplicate);
 //! assert_eq!((bob.seen, alice.known), (70, 0));
 //!
-//! // Bob's answer tells her that he knows.
+//! // Bob's answer acknowledges her packet.
 //! let packet = bob.send(now, &mut buffer)?;
 //! now = now + Duration::from_millis(20);
 //! assert_eq!(alice.receive(now, packet)?, Freshness::New);

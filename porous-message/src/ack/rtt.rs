@@ -2,8 +2,8 @@
 
 use core::time::Duration;
 
-/// A round trip counts as no longer than this: a host that pauses for a minute would otherwise be taken
-/// for far away long after.
+/// The longest round trip that counts: a host that pauses for a minute would otherwise seem far away long
+/// after.
 pub(super) const MAX_RTT: Duration = Duration::from_secs(1);
 
 /// An average that moves a tenth of the way towards each round trip.
@@ -26,7 +26,7 @@ impl Rtt {
 mod tests {
     use super::*;
 
-    /// Milliseconds in, microseconds out.
+    /// The average in microseconds after samples in milliseconds.
     fn after(samples: &[u64]) -> Option<u128> {
         let mut rtt = Rtt::default();
         for sample in samples {
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_within_a_microsecond_from_above_and_below() {
+    fn the_average_comes_within_a_microsecond_from_above_and_below() {
         for start in [0, 1000] {
             let mut samples = [50; 200];
             samples[0] = start;

@@ -14,20 +14,20 @@ const ACKS: u16 = 32;
 /// Half of the sequence numbers: beyond this distance older and newer numbers cannot be told apart.
 const HALF_A_TURN: u64 = 1 << 15;
 
-/// An ack is awaited for at least this time: the other side has to send a packet, and one or two of its
-/// packets may get lost.
+/// The least time before a packet without an ack counts in the share of lost ones: the other side has to
+/// send a packet, and one or two of its packets may get lost.
 const LOST_AFTER: Duration = Duration::from_millis(250);
 
-/// A packet without an ack for longer than this is lost, as in the article.
+/// A packet without an ack for longer than this is reported as lost (`docs/message.md`, "Acks").
 const LOST: Duration = Duration::from_secs(1);
 
-/// The number of newest packets of known fate from which the loss is estimated.
+/// Packets from which the loss is estimated: the newest ones that should have an ack by now.
 const LOSS_OF: usize = 256;
 
 /// The whole, in hundredths of a percent.
 const ALL: usize = 10_000;
 
-/// What is known of a sequence number that came.
+/// The answer to whether a packet with a certain sequence number was accepted before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[must_use = "a packet that is not new is to be dropped"]
 pub enum Freshness {
@@ -35,11 +35,11 @@ pub enum Freshness {
     New,
     /// The packet was accepted before.
     Duplicate,
-    /// So old that it is not known whether the packet was accepted before.
+    /// The number is so old that it is not known whether the packet was accepted before.
     Stale,
 }
 
-/// What an [`AckSystem`] has counted since it was made.
+/// Counts of an [`AckSystem`] since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct AckStats {
@@ -47,14 +47,14 @@ pub struct AckStats {
     pub sent: u64,
     /// Packets sent that were acknowledged.
     pub acked: u64,
-    /// Packets sent that [`packets_lost`](AckSystem::packets_lost) has told. A packet that is
+    /// Packets sent that [`packets_lost`](AckSystem::packets_lost) has reported. A packet that is
     /// acknowledged after that counts as acknowledged, too.
     pub lost: u64,
     /// Packets received and accepted: the new ones.
     pub received: u64,
-    /// New packets received again, as [`packet_received`](AckSystem::packet_received) was told.
+    /// Packets received again, of those that [`packet_received`](AckSystem::packet_received) was told of.
     pub duplicates: u64,
-    /// Packets received too late to know whether they were new, as `packet_received` was told.
+    /// Packets received too late to know whether they were new, of those that `packet_received` was told of.
     pub stale: u64,
     /// Acks of unknown packets: never sent, or sent so long ago that they are forgotten.
     pub unknown_acks: u64,
@@ -66,34 +66,34 @@ struct Sent {
     is_acked: bool,
 }
 
-/// Tells which of the packets that one side sends have come to the other, by what the other says in
-/// the headers of its own packets. The [module](crate::ack) has the order of calls, and an example.
+/// Tells which of the packets that one side sends have come to the other, by the headers of the packets
+/// that the other side sends. The [module](crate::ack) has the order of calls, and an example.
 ///
-/// A packet that is acknowledged has come: as long as no packet is on its way for longer than the
-/// numbers take to turn, and as long as the other side is honest. A packet that is not acknowledged was
-/// most probably lost, but perhaps only all 32 packets were that said that it came. So data that is
+/// A packet that is acknowledged has come, as long as no packet is on its way for longer than the
+/// numbers take to wrap around, and as long as the other side is honest. A packet that is not acknowledged
+/// was most probably lost; but perhaps it came, and all 32 packets with its ack were lost. So data that is
 /// sent again may come twice, and needs a number of its own to be recognized.
 ///
 /// The headers are trusted: an attacker that can forge one can acknowledge packets that have not come,
-/// and with a number far ahead make all others too old. Where strangers could forge headers, the
-/// packets need protection of their own.
+/// and can make all genuine packets too old by a number far ahead. Where strangers could forge headers,
+/// the packets need protection of their own.
 #[derive(Clone, Debug)]
 pub struct AckSystem {
     sent: SequenceBuffer<Sent>,
     received: SequenceBuffer<()>,
     rtt: Rtt,
     stats: AckStats,
-    /// The number of packets sent up to the newest acknowledged one.
+    /// Packets sent up to the newest acknowledged one, itself included.
     sent_till_acked: u64,
-    /// The number of packets, from the first one on, of which it was told whether they are lost.
+    /// Packets, from the first one on, whose fate is known: acknowledged, or reported as lost.
     judged: u64,
 }
 
 impl AckSystem {
-    /// Remembers the newest `size` packets that were sent, and as many that were received: 32 to
-    /// 32,768, rounded up to a power of two; other numbers become the nearest of these. The size has to
-    /// be more than the packets sent until the ack of the first of them can be expected: 1024 is right
-    /// for 60 packets a second, with much to spare. Each packet takes 17 bytes.
+    /// A system that remembers the newest `size` packets that were sent, and as many that were received.
+    /// The size is 32 to 32,768, rounded up to a power of two; other numbers become the nearest of these.
+    /// It has to be more than the packets that are sent before the ack of the first of them can be expected:
+    /// 1024 is right for 60 packets a second, with much to spare. Each packet takes 17 bytes.
     ///
     /// The first packet has number 0.
     ///
@@ -137,6 +137,7 @@ impl AckSystem {
         };
         self.sent.insert(sequence, packet);
         self.stats.sent += 1;
+        // 0 with no bits set before the first packet has come: the bits tell it from packet 0.
         let ack = self.received.newest().unwrap_or(0);
         let has_come = |n: &u16| self.received.contains(ack.wrapping_sub(*n));
         let ack_bits = (0..ACKS).filter(has_come).fold(0, |bits, n| bits | 1 << n);
@@ -147,8 +148,8 @@ impl AckSystem {
         }
     }
 
-    /// What [`packet_received`](Self::packet_received) would say of a packet with this number.
-    /// Changes nothing: a packet of which something cannot be used is dropped after this.
+    /// The freshness that [`packet_received`](Self::packet_received) would return for a packet with this
+    /// number. Changes nothing, so that a packet that cannot be used as a whole can be dropped after this.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem, Freshness};
@@ -171,13 +172,11 @@ impl AckSystem {
         }
     }
 
-    /// A packet has come, and is accepted if it is new: it will be acknowledged. Calls `on_acked`
-    /// with the number of each packet that the header acknowledges for the first time, the oldest
-    /// first.
+    /// Accepts a packet that has come, if it is new: the packet will be acknowledged. Calls `on_acked`
+    /// with the number of each packet that the header acknowledges for the first time, the oldest first.
     ///
     /// Do not call this for a new packet that cannot be used as a whole (see [`check`](Self::check)). A
-    /// packet that is not new is counted, and nothing is taken of it, no acks either: its acks were
-    /// taken before, or are out of date.
+    /// packet that is not new is only counted: its acks were taken before, or are out of date.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem, Freshness};
@@ -216,6 +215,7 @@ impl AckSystem {
             self.stats.unknown_acks += u64::from(header.ack_bits.count_ones());
             return;
         }
+        // The lowest bit is the newest packet, and the oldest is told first.
         for n in (0..ACKS).rev().filter(|n| header.ack_bits >> n & 1 == 1) {
             let sequence = header.ack.wrapping_sub(n);
             if self.take_ack(now, sequence) {
@@ -230,6 +230,7 @@ impl AckSystem {
             .sent
             .newest()
             .map_or(0, |newest| newest.wrapping_sub(sequence));
+        // No error: a header that repeats 32 acks may reach back further than this side remembers.
         let Some(packet) = self.sent.get_mut(sequence) else {
             self.stats.unknown_acks += 1;
             return false;
@@ -240,6 +241,7 @@ impl AckSystem {
         packet.is_acked = true;
         self.rtt.sample(now.saturating_duration_since(packet.at));
         self.stats.acked += 1;
+        // In 64 bits, which never wrap, so that a whole turn without an ack can be told from none.
         let till_this = self.stats.sent - u64::from(behind);
         self.sent_till_acked = self.sent_till_acked.max(till_this);
         true
@@ -249,8 +251,8 @@ impl AckSystem {
     ///
     /// That is half of all numbers, and for the other side new packets soon look like old ones. From
     /// then on no ack is believed, since an ack could as well mean a packet of the turn before. The
-    /// state is final: both sides need a new `AckSystem`. At 60 packets a second the numbers last nine
-    /// minutes, when the connection has long been given up.
+    /// state is final: both sides need a new `AckSystem`. At 60 packets a second this takes nine minutes
+    /// without an ack, far longer than a game keeps a connection without an answer.
     ///
     /// ```
     /// use porous_message::AckSystem;
@@ -268,9 +270,9 @@ impl AckSystem {
         self.stats.sent - self.sent_till_acked >= HALF_A_TURN
     }
 
-    /// The time from a packet to its ack, smoothed: each ack moves it by a tenth of the distance, and a
-    /// time longer than a second counts as a second. The other side's wait for its next packet is in
-    /// it. `None` before the first ack.
+    /// The smoothed time from a packet to its ack: each ack moves it by a tenth of the distance, and a
+    /// time longer than a second counts as a second. It includes the time that the other side waits before
+    /// its next packet. `None` before the first ack.
     ///
     /// ```
     /// use core::time::Duration;
@@ -289,13 +291,13 @@ impl AckSystem {
         self.rtt.average()
     }
 
-    /// The share of recent packets that were lost, in hundredths of a percent, 0 to 10,000: how many of
-    /// the last 256 packets that should have an ack by now have none. An ack is due after two [round
-    /// trips](Self::rtt), and 250 ms at least; after a second, before there was any ack. An ack that
+    /// The share of recent packets that were lost, in hundredths of a percent, 0 to 10,000: the packets
+    /// without an ack, of the last 256 that should have one by now. An ack is due after two [round
+    /// trips](Self::rtt), and at least 250 ms; after a second if no ack has ever come. An ack that
     /// comes later corrects the share. `None` if no packet is that old.
     ///
-    /// [`packets_lost`](Self::packets_lost) tells which packets they are. Looks at no more packets than
-    /// are remembered.
+    /// Packets that are no longer remembered do not count. [`packets_lost`](Self::packets_lost) tells which
+    /// packets were lost.
     ///
     /// ```
     /// use porous_message::{AckHeader, AckSystem};
@@ -330,12 +332,12 @@ impl AckSystem {
     }
 
     /// Calls `on_lost` with the number of each packet that was sent longer than a second ago and has no
-    /// ack, the oldest first; each number is told once. So every packet has a fate: its content is sent
-    /// again, or counted as lost. An ack that comes all the same is told by
-    /// [`packet_received`](Self::packet_received) as any other.
+    /// ack, the oldest first, and once for each packet. So every packet is either acknowledged or reported
+    /// as lost, and its content can be sent again. [`packet_received`](Self::packet_received) reports an
+    /// ack that comes after that as any other.
     ///
-    /// To be called now and then, ten times a second perhaps. A packet that is no longer remembered has
-    /// no ack.
+    /// To be called about ten times a second. A packet without an ack that is no longer remembered counts
+    /// as lost.
     ///
     /// ```
     /// use core::time::Duration;
@@ -357,12 +359,14 @@ impl AckSystem {
     /// ```
     pub fn packets_lost(&mut self, now: Instant, mut on_lost: impl FnMut(u16)) {
         while self.judged < self.stats.sent {
+            // Packets are numbered from 0, so a packet's number is the count of those before it, modulo 2^16.
             let [low, high, ..] = self.judged.to_le_bytes();
             let sequence = u16::from_le_bytes([low, high]);
             let is_forgotten = self.stats.sent - self.judged > self.sent.size() as u64;
             let packet = self.sent.get(sequence).filter(|_| !is_forgotten);
             let is_young = |sent: &Sent| now.saturating_duration_since(sent.at) <= LOST;
             if packet.is_some_and(|sent| !sent.is_acked && is_young(sent)) {
+                // The packets behind it are younger still.
                 return;
             }
             self.judged += 1;
@@ -373,7 +377,7 @@ impl AckSystem {
         }
     }
 
-    /// What this side has counted since it was made.
+    /// The counts since this system was made.
     ///
     /// ```
     /// use porous_message::AckSystem;

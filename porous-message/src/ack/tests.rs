@@ -25,13 +25,13 @@ fn seed() -> Seed {
     Seed::from_env(Seed::new(1))
 }
 
-/// What happens to packets in one direction.
+/// The conditions of packets in one direction.
 #[derive(Clone, Copy)]
 struct Way {
     /// The chance of a loss, in percent.
     loss: u64,
     copies: u64,
-    /// The longest delay of a packet, in steps; each is delayed by 1 to `steps` on its own.
+    /// The longest delay of a packet, in steps. Each packet is delayed by 1 to `steps`, independently.
     steps: u64,
 }
 

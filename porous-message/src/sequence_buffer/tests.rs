@@ -1,5 +1,5 @@
-//! The buffer against a model whose numbers never wrap, and under the loss that fools a buffer
-//! which does not clear.
+//! The buffer against a model whose numbers never wrap, and under a loss that deceives a buffer which
+//! does not clear.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -59,7 +59,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn it_holds_what_a_map_of_numbers_that_never_wrap_would(
+    fn a_sequence_buffer_holds_what_a_map_of_unwrapped_numbers_would(
         size in prop_oneof![1_usize..70, 1_usize..=32_768],
         first in 0..TURN,
         steps in steps(),
@@ -118,8 +118,8 @@ impl Naive {
     }
 }
 
-/// How many values of an earlier turn are found by our buffer and by the naive one, if 99 of 100
-/// numbers are lost for five turns.
+/// The number of values of an earlier turn that our buffer and the naive one find, if 99 of 100 numbers
+/// are lost for five turns.
 fn stale_under_heavy_loss(size: usize, seed: Seed) -> [usize; 2] {
     let mut rng = seed.stream("loss", 0);
     let mut ours = SequenceBuffer::new(size);

@@ -4,8 +4,8 @@ use super::integer::wide;
 use super::{Integer, Stream};
 use crate::error::Error;
 
-/// The widths of the classes of small numbers, in bits. Each class begins where the one before ends;
-/// those that are as wide as the integer itself, or wider, are left out.
+/// The widths of the classes of small numbers, in bits. Each class begins where the one before ends.
+/// Classes that are as wide as the integer itself, or wider, are left out.
 const WIDTHS: [u32; 8] = [0, 2, 4, 8, 12, 16, 32, 64];
 
 pub(super) fn relative<S: Stream, T: Integer>(
@@ -13,7 +13,7 @@ pub(super) fn relative<S: Stream, T: Integer>(
     value: &mut T,
     base: T,
 ) -> Result<(), Error> {
-    // The next integer has distance 0.
+    // Ascending numbers differ by at least 1, so the next integer has distance 0, the shortest form.
     let base = T::from_above(base, 1);
     let mut number = value.above(base);
     small::<S, T>(stream, &mut number)?;
@@ -56,6 +56,7 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
         first = end;
     }
     wide(stream, number, T::BITS)?;
+    // A number that belongs to a class has a shorter form, and each number has only one.
     match *number < first {
         true => Err(Error::NotCanonical),
         false => Ok(()),
@@ -65,6 +66,7 @@ fn small<S: Stream, T: Integer>(stream: &mut S, number: &mut u128) -> Result<(),
 /// A distance, modulo the width, so that small ones to either side become small numbers: 0, -1, 1, -2
 /// become 0, 1, 2, 3.
 pub(super) fn zigzag<T: Integer>(distance: u128) -> u128 {
+    // The sign is the highest bit of the width, not of the 128 bits.
     let negative = distance >> (T::BITS - 1) & 1;
     (distance << 1 ^ negative.wrapping_neg()) & (u128::MAX >> (128 - T::BITS))
 }

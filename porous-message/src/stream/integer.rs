@@ -3,7 +3,7 @@
 use super::{Stream, rare};
 use crate::error::Error;
 
-/// The integers of Rust, but those whose width depends on the machine.
+/// The integers of Rust, except `usize` and `isize`, whose width depends on the machine.
 ///
 /// Other types cannot implement it.
 pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
@@ -13,7 +13,7 @@ pub trait Integer: Copy + PartialOrd + core::fmt::Debug + private::Sealed {
     const MIN: Self;
     /// The greatest value.
     const MAX: Self;
-    /// Nought.
+    /// Zero.
     const ZERO: Self;
 
     /// The distance of this integer above `base`, modulo 2 to the power of [`BITS`](Self::BITS).
@@ -91,6 +91,7 @@ pub(super) fn ranged<S: Stream, T: Integer>(
     if !S::READS && distance > span {
         return Err(rare(Error::OutOfRange));
     }
+    // As many bits as the largest distance has. Some numbers of that width may be beyond the range.
     wide(stream, &mut distance, u128::BITS - span.leading_zeros())?;
     if S::READS {
         if distance > span {

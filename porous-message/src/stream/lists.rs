@@ -1,4 +1,4 @@
-//! Values of which there may be many, or one or none: bytes, strings, lists, options.
+//! Values of a variable number: bytes, strings, lists, options.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::integer::ranged;
 use super::{MAX_DEPTH, Stream};
 use crate::error::Error;
 
-/// The number of items: numbers on the wire do not depend on the machine.
+/// The number of items, counted in 64 bits: the wire does not depend on the width of `usize`.
 fn length<S: Stream>(
     stream: &mut S,
     current: usize,
@@ -31,7 +31,7 @@ pub(super) fn byte_vec<S: Stream>(
 ) -> Result<(), Error> {
     let length = length(stream, bytes.len(), &range)?;
     if S::READS {
-        // Checked before memory is taken for the bytes.
+        // Before memory is taken: a few bytes from a stranger must not claim megabytes.
         if stream.plausible(length, 8) < length {
             return Err(Error::End);
         }
@@ -48,7 +48,7 @@ pub(super) fn string<S: Stream>(
 ) -> Result<(), Error> {
     let mut bytes = core::mem::take(string).into_bytes();
     let done = byte_vec(stream, &mut bytes, 0..=max);
-    // A string that is written was UTF-8 before, and is put back whatever happened.
+    // Before the error is returned: a string that was written, and so is UTF-8, is put back.
     *string = String::from_utf8(bytes).map_err(|_| Error::NotUtf8)?;
     done
 }
@@ -67,6 +67,7 @@ pub(crate) fn list<S: Stream, T>(
             return items.iter_mut().try_for_each(|each| item(each, stream));
         }
         items.clear();
+        // As many items as there are bits left at most: the sender chooses the length.
         items.reserve_exact(stream.plausible(length, 1));
         for _ in 0..length {
             let mut each = blank();
@@ -95,7 +96,7 @@ pub(crate) fn option<S: Stream, T>(
     }
 }
 
-/// Runs a closure a level deeper.
+/// Runs a closure one level deeper, and fails beyond [`MAX_DEPTH`] levels.
 #[inline]
 pub(crate) fn deeper<S: Stream>(
     stream: &mut S,

@@ -5,8 +5,8 @@ use crate::error::Error;
 
 /// Counts the bits that a [`WriteStream`](super::WriteStream) would write, and writes none.
 ///
-/// It never counts too few bits. It counts up to seven too many for each value that is
-/// [aligned](Stream::align), because padding depends on the place.
+/// The count is never too low. It is up to 7 bits too high for each value that is
+/// [aligned](Stream::align), because padding depends on the place in the stream.
 ///
 /// ```
 /// use porous_message::{MeasureStream, Stream};

@@ -1,5 +1,5 @@
-//! Streams of bits: one that writes, one that reads, one that measures, and all operations that they
-//! have in common (`docs/message.md`, "Primitives").
+//! Streams of bits: one that writes, one that reads, one that measures, and the operations that all three
+//! have (`docs/message.md`, "Primitives").
 
 mod distance;
 mod integer;
@@ -24,14 +24,14 @@ pub use self::write::WriteStream;
 use crate::error::Error;
 use crate::serialize::Serialize;
 
-/// The most levels of lists, options and boxes inside of each other.
+/// The most levels of nested lists, options and boxes.
 ///
 /// A value of a recursive type needs stack for each level, and the sender chooses how many levels there
-/// are. So a type has to contain itself by way of one of these: recursion by other ways is not counted.
+/// are. So a type that contains itself has to do so in one of these: other recursion is not counted.
 pub const MAX_DEPTH: u32 = 64;
 
-/// An error that is not expected. Without this, the compiler takes either branch to be as likely, so
-/// after a few fields all code that follows is rare to it, and is not inlined.
+/// An error that is not expected. Without this hint, the compiler takes both branches for equally likely.
+/// After a few fields it then takes all code that follows for rare, and does not inline it.
 #[cold]
 const fn rare(error: Error) -> Error {
     error
@@ -48,14 +48,14 @@ const fn low(value: u64, bits: u32) -> u64 {
 }
 
 /// Where a [`Serialize`] value is written, read or measured: the value names its fields in order, and
-/// the stream does with each what the stream is for.
+/// the stream writes, reads or measures each.
 ///
-/// A stream that reads sets the values that it is given, the others leave them as they are. Every
-/// method fails with [`Error::End`] where there are not enough bits, and after an error a stream is of
-/// no use. A value out of bounds is [`Error::OutOfRange`] in each of them: so nothing is written that
-/// would be refused when it is read.
+/// A stream that reads sets the values that it is given, the others leave them unchanged. Every
+/// method fails with [`Error::End`] if there are not enough bits, and after an error a stream is of
+/// no use. A value out of bounds is [`Error::OutOfRange`] in every stream, so that nothing is written
+/// that would be refused when it is read.
 ///
-/// Each value has exactly one form: what was read, and is written again, is the same bits.
+/// Each value has exactly one form: a value that was read and is written again gives the same bits.
 pub trait Stream: Sized {
     /// True if the stream reads, and so sets values.
     const READS: bool;
@@ -64,7 +64,7 @@ pub trait Stream: Sized {
     ///
     /// # Errors
     ///
-    /// [`Error::Bounds`] for more than 64.
+    /// [`Error::Bounds`] for more than 64 bits.
     ///
     /// ```
     /// use porous_message::{Error, MeasureStream, Stream};
@@ -75,7 +75,7 @@ pub trait Stream: Sized {
     /// ```
     fn bits(&mut self, value: &mut u64, bits: u32) -> Result<(), Error>;
 
-    /// The bytes of a slice, `bytes.len()` of them, at any place within a byte of the stream.
+    /// The bytes of a slice, `bytes.len()` of them. They need not begin at a whole byte of the stream.
     ///
     /// # Errors
     ///
@@ -111,12 +111,12 @@ pub trait Stream: Sized {
     /// ```
     fn align(&mut self) -> Result<(), Error>;
 
-    /// How many levels of lists, options and boxes the stream is in.
+    /// Levels of lists, options and boxes that the stream is in.
     #[doc(hidden)]
     fn depth(&mut self) -> &mut u32;
 
-    /// How many of `items` items of `bits` bits each may be there at most: no more memory is taken
-    /// before they come.
+    /// The most of `items` items that there can be, if each takes at least `bits` bits. No more memory is
+    /// taken before they are read.
     #[doc(hidden)]
     fn plausible(&self, items: usize, bits: usize) -> usize;
 
@@ -164,7 +164,7 @@ pub trait Stream: Sized {
         integer::ranged(self, value, *range.start(), *range.end())
     }
 
-    /// Which of `count` kinds: a number less than `count`, with just as many bits as `count - 1` needs.
+    /// The number of a kind, less than `count`, with just as many bits as `count - 1` needs.
     ///
     /// # Errors
     ///
@@ -185,8 +185,8 @@ pub trait Stream: Sized {
         integer::ranged(self, value, 0, last)
     }
 
-    /// An integer of any size, with few bits if it is small: groups of seven bits, the lowest first,
-    /// each followed by a bit that is 1 if there is another one. Signed integers 0, -1, 1, -2 and so on
+    /// An integer of any size, with few bits if it is small: groups of 7 bits, the lowest first, each
+    /// followed by a bit that is 1 if another group follows. The signed integers 0, -1, 1, -2 and so on
     /// are written as 0, 1, 2, 3.
     ///
     /// # Errors
@@ -207,15 +207,15 @@ pub trait Stream: Sized {
         varint::varint(self, value)
     }
 
-    /// A number from a range, to the nearest multiple of `resolution` above its start; the steps are a
-    /// little smaller if they would not fit evenly, so that both ends are among them. A number outside
-    /// becomes the nearest end.
+    /// A float from a range, rounded to the nearest multiple of `resolution` above the start of the range.
+    /// If the steps would not fit evenly, they are made a little smaller, so that both ends are among them.
+    /// A number outside of the range becomes the nearest end.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] for a NaN; [`Error::Bounds`] if the range is empty or infinite, or if the
-    /// steps around the end that is farther from zero could not be told apart: a step has to be at
-    /// least 2⁻²³ of that end for an `f32`, 2⁻⁴⁸ for an `f64`.
+    /// [`Error::OutOfRange`] for a NaN. [`Error::Bounds`] if the range is empty or infinite, or if `F` could
+    /// not tell the steps around the larger end apart: a step has to be at least 2⁻²³ of the end that is
+    /// farther from zero for an `f32`, 2⁻⁴⁸ for an `f64`.
     ///
     /// ```
     /// use porous_message::{ReadStream, Stream, WriteStream};
@@ -241,7 +241,7 @@ pub trait Stream: Sized {
     }
 
     /// An integer that is probably a little larger than `base`, modulo its width: ascending indices, or
-    /// sequence numbers, which wrap around. One bit for the next integer, few for those after.
+    /// sequence numbers, which wrap around. One bit for `base` + 1, few for the integers after.
     ///
     /// # Errors
     ///
@@ -304,7 +304,7 @@ pub trait Stream: Sized {
     ///
     /// # Errors
     ///
-    /// [`Error::NotUtf8`] if the bytes that are read are none.
+    /// [`Error::NotUtf8`] if the bytes that are read are not UTF-8.
     ///
     /// ```
     /// use porous_message::{Error, MeasureStream, Stream};
@@ -321,8 +321,8 @@ pub trait Stream: Sized {
 
     /// Items whose number is in a range, each serialized by `item`.
     ///
-    /// The sender chooses how many items there are. If an item can take no bits at all, a few bytes are
-    /// enough for as many items as the range allows.
+    /// The sender chooses how many items there are. If an item can take no bits at all, a few bytes can
+    /// bring as many items as the range allows.
     ///
     /// # Errors
     ///
@@ -370,7 +370,7 @@ pub trait Stream: Sized {
         lists::option(self, value, T::blank, some)
     }
 
-    /// A word of 32 bits that has to be here: finds out where a reader and a writer part ways.
+    /// A word of 32 bits that has to be at this place. It shows where a reader and a writer part ways.
     ///
     /// # Errors
     ///

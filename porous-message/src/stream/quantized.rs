@@ -1,7 +1,5 @@
-//! Numbers in steps.
-//!
-//! Floats, because those are what a game has. Only operations that IEEE 754 defines to the last bit
-//! are used, so that all machines read the same numbers.
+//! Floats in steps. Only operations that IEEE 754 defines to the last bit are used, so that all machines
+//! read the same numbers.
 
 use core::ops::RangeInclusive;
 
@@ -13,10 +11,11 @@ use crate::error::Error;
 ///
 /// Other types cannot implement it.
 pub trait Float: Copy + PartialOrd + Into<f64> + core::fmt::Debug + private::Sealed {
-    /// A step has to be at least this part of the larger end, or steps could not be told apart.
+    /// The smallest step, as a part of the end that is farther from zero: smaller steps could not be told
+    /// apart.
     #[doc(hidden)]
     const FINEST: f64;
-    /// Numbers smaller than this have fewer digits.
+    /// The smallest number with all digits.
     #[doc(hidden)]
     const LEAST: f64;
 
@@ -44,7 +43,7 @@ impl Float for f32 {
 }
 
 impl Float for f64 {
-    /// Some bits are left for rounding errors.
+    /// Four bits less than the type has, which are left for rounding errors.
     const FINEST: Self = 1.0 / (1_u64 << 48) as Self;
     const LEAST: Self = Self::MIN_POSITIVE;
 
@@ -76,14 +75,15 @@ impl Steps {
         let (span, resolution) = (end - start, resolution.into());
         let largest = if -start > end { -start } else { end };
         let finest = F::FINEST * largest.max(F::LEAST);
-        // All of these comparisons are false for a NaN.
+        // Written so that a NaN in any of the three bounds makes it false.
         let is_sound = span > 0.0 && span < f64::INFINITY && resolution >= finest;
         if !is_sound {
             return Err(rare(Error::Bounds));
         }
         let steps = span / resolution;
         let nearest = (steps + 0.5) as u64;
-        // The ends and the resolution are rounded to floats: the share by which the steps may be off.
+        // The ends and the resolution were rounded to floats, which may make a whole number of steps look
+        // like a little more. Without this tolerance there would be a step too many.
         let slack = 2.0 * finest / resolution;
         let is_over = steps - nearest as f64 > slack;
         let count = (nearest + u64::from(is_over)).max(1);
@@ -116,7 +116,7 @@ impl Steps {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "at most 2^49")]
     fn value(&self, step: u64) -> f64 {
-        // The sum may be a little beside the end.
+        // The sum may be a rounding error beside the end, which has to be exact.
         if step == self.count {
             return self.end;
         }

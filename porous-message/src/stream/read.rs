@@ -3,7 +3,7 @@
 use super::{Stream, low, rare};
 use crate::error::Error;
 
-/// Reads what a [`WriteStream`](super::WriteStream) wrote, from bytes that anyone may have sent.
+/// Reads the values that a [`WriteStream`](super::WriteStream) wrote, from bytes that anyone may have sent.
 ///
 /// ```
 /// use porous_message::{Error, ReadStream, Stream};
@@ -62,7 +62,7 @@ impl<'b> ReadStream<'b> {
         rest.saturating_add(self.waiting as usize)
     }
 
-    /// Makes sure that all was read, except the bits that the last byte had to spare.
+    /// Checks that all bits were read, except spare bits of the last byte, which have to be zero.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<'b> ReadStream<'b> {
     }
 }
 
-/// The first of these bytes, up to eight, the number of their bits, and the bytes after them.
+/// The first up to 8 of these bytes as a word, the number of their bits, and the bytes after them.
 #[inline]
 fn load(bytes: &[u8]) -> (u64, u32, &[u8]) {
     match bytes.split_first_chunk() {
@@ -93,7 +93,7 @@ fn load(bytes: &[u8]) -> (u64, u32, &[u8]) {
     }
 }
 
-/// The same for fewer than eight bytes.
+/// [`load`] for fewer than 8 bytes. Apart from it, because it is rare: once at the end of a message.
 fn last(mut bytes: &[u8]) -> (u64, u32, &[u8]) {
     let (mut word, mut bits) = (0, 0);
     while let Some((byte, rest)) = bytes.split_first() {
@@ -112,8 +112,10 @@ impl Stream for ReadStream<'_> {
         if bits > 64 {
             return Err(rare(Error::Bounds));
         }
+        // The usual case first: most values need no new word.
         if bits <= self.waiting {
             *value = low(self.word, bits);
+            // To shift by all 64 bits would overflow, and has to give 0.
             self.word = self.word.checked_shr(bits).unwrap_or(0);
             self.waiting -= bits;
             return Ok(());
@@ -123,6 +125,7 @@ impl Stream for ReadStream<'_> {
         if loaded < missing {
             return Err(rare(Error::End));
         }
+        // The bits that wait, and behind them the first bits of the next word.
         *value = low(self.word | word << self.waiting, bits);
         self.word = word.checked_shr(missing).unwrap_or(0);
         self.waiting = loaded - missing;
@@ -150,6 +153,7 @@ impl Stream for ReadStream<'_> {
     #[inline]
     fn align(&mut self) -> Result<(), Error> {
         let mut spare = 0;
+        // Whole bytes were loaded, so the bits that wait also tell the place within a byte.
         self.bits(&mut spare, self.waiting % 8)?;
         match spare {
             0 => Ok(()),

@@ -4,7 +4,7 @@ use super::distance::{unzigzag, zigzag};
 use super::{Integer, Stream};
 use crate::error::Error;
 
-/// The bits of a group, without the one that says whether another group follows.
+/// Bits of a group, without the bit that is 1 if another group follows.
 const GROUP: u32 = 7;
 
 pub(super) fn varint<S: Stream, T: Integer>(stream: &mut S, value: &mut T) -> Result<(), Error> {
@@ -37,6 +37,7 @@ fn groups<S: Stream>(stream: &mut S, number: u128, bits: u32) -> Result<u128, Er
             if bits - place < GROUP && group >> (bits - place) != 0 {
                 return Err(Error::OutOfRange);
             }
+            // A zero group at the end adds nothing: the number has a shorter form.
             if group == 0 && !more && place > 0 {
                 return Err(Error::NotCanonical);
             }
@@ -47,6 +48,7 @@ fn groups<S: Stream>(stream: &mut S, number: u128, bits: u32) -> Result<u128, Er
             return Ok(read);
         }
         if place >= bits {
+            // More groups than the type has bits for. This also bounds the loop.
             return Err(Error::OutOfRange);
         }
     }

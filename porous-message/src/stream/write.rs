@@ -5,7 +5,7 @@ use crate::error::Error;
 
 /// Writes bits into a buffer, from the lowest bit of its first byte on (`docs/message.md`).
 ///
-/// Bits wait in a word until there are 64 of them. [`finish`](Self::finish) writes the rest.
+/// Bits wait in a word until there are 64 of them. [`finish`](Self::finish) writes the last ones.
 ///
 /// ```
 /// use porous_message::{Stream, WriteStream};
@@ -20,12 +20,12 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct WriteStream<'b> {
     buffer: &'b mut [u8],
-    /// The bytes of the buffer that are written: whole words.
+    /// Bytes of the buffer that are written, a multiple of 8.
     written: usize,
-    /// The bits after those, `waiting` of them, fewer than 64.
+    /// The bits after the written bytes, `waiting` of them, fewer than 64.
     word: u64,
     waiting: u32,
-    /// The number of bits that there is room for after those in `word`.
+    /// Bits of the buffer that are left after those in `word`.
     room: usize,
     depth: u32,
 }
@@ -145,6 +145,7 @@ impl Stream for WriteStream<'_> {
 
     #[inline]
     fn align(&mut self) -> Result<(), Error> {
+        // Words are written whole, so the bits that wait also tell the place within a byte.
         self.bits(&mut 0, self.waiting.wrapping_neg() % 8)
     }
 

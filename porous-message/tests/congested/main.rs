@@ -13,7 +13,7 @@ use crate::play::{By, Load, Seen, play, play_on};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// The most bytes that may wait in a host, with what they count in its budget: a few packets.
+/// The most bytes that may wait in a host, as its budget counts them: a few packets.
 const WAITING: usize = 20_000;
 
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -27,7 +27,7 @@ fn jittery() -> LinkConfig {
     LinkConfig::new().delay(45 * MS).jitter(20 * MS)
 }
 
-/// 25 kB/s of messages are four fifths of its rate.
+/// A line with a rate of which 25 kB/s of messages are four fifths.
 fn thin() -> LinkConfig {
     let queue = Queue::Time(200 * MS);
     LinkConfig::new().delay(50 * MS).rate(256_000).queue(queue)
@@ -152,7 +152,7 @@ fn a_rate_is_kept_without_a_queue() {
     }
 }
 
-/// A packet waits in the host for a tenth of a second, and longer than its acknowledgement takes.
+/// A packet may wait in the host for a tenth of a second, and longer than its acknowledgement takes.
 #[test]
 fn messages_of_packets_that_wait_in_the_host_do_not_go_into_others() {
     let congestion = Congestion::Fixed { rate: 10_000 };

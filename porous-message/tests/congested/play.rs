@@ -21,11 +21,11 @@ const BULK: ChannelId = ChannelId(1);
 /// The length of a message in bytes.
 pub(crate) const LEN: usize = 27;
 
-/// What carries the messages.
+/// The carrier of the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Session,
-    /// A session that knows the state that the host told a tick ago.
+    /// A session that knows the state of its host a tick late.
     FarSession,
     /// Reliable packets of the host's own.
     Host,
@@ -38,7 +38,7 @@ pub(crate) struct Load {
     pub(crate) each: u32,
     /// True if both ends send, and not only the first.
     pub(crate) both: bool,
-    /// True if as much as the host takes is sent beside the messages, at low priority.
+    /// True if bulk data is sent beside the messages at low priority, as much as the host takes.
     pub(crate) bulk: bool,
     pub(crate) congestion: Congestion,
     pub(crate) seconds: u64,
@@ -99,7 +99,7 @@ impl Seen {
 struct End {
     address: u32,
     session: Session<Numbered>,
-    /// The stats that the host told at the last tick.
+    /// The statistics of the host at the last tick.
     stats: PeerStats,
     sent: Vec<Instant>,
     /// The number of messages that found no room yet.
@@ -208,7 +208,7 @@ impl End {
     }
 }
 
-/// Plays the load, and then until all has arrived, half a minute at most.
+/// Plays the load, and then until all messages have arrived, for at most half a minute.
 pub(crate) fn play(seed: Seed, line: LinkConfig, load: &Load) -> Seen {
     play_on(seed, |_| line, load)
 }

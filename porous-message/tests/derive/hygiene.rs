@@ -1,4 +1,4 @@
-//! What is derived means the same wherever it stands, and no lint complains of it.
+//! Derived code means the same wherever it stands, and no lint complains about it.
 #![deny(clippy::all, clippy::nursery, clippy::pedantic)]
 
 use core::fmt::Debug;

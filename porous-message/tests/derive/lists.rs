@@ -1,4 +1,4 @@
-//! Fields of which there may be many, and what holds for each item.
+//! Fields that hold many values, and the attributes of their items.
 
 use alloc::string::String;
 use alloc::vec;

@@ -1,4 +1,4 @@
-//! What `#[derive(Message)]` implements is what one would write by hand. Without `std`.
+//! `#[derive(Message)]` implements the same as one would write by hand. Without `std`.
 #![no_std]
 
 extern crate alloc;
@@ -29,7 +29,7 @@ fn written(
     Ok((bits, bytes))
 }
 
-/// A value is written and measured as by these steps, and the same value is read.
+/// Checks that a value is written and measured as by these steps, and that the same value is read.
 #[track_caller]
 fn is<T: Serialize + Debug + PartialEq>(
     mut value: T,
@@ -50,7 +50,7 @@ fn is<T: Serialize + Debug + PartialEq>(
     assert_eq!(read(&bytes).as_ref(), Ok(&value));
 }
 
-/// A value is refused with this error, both when it is written and when it is measured.
+/// Checks that a value is refused with this error, both when it is written and when it is measured.
 #[track_caller]
 fn fails<T: Serialize + Debug>(mut value: T, error: Error) {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Any value comes back, and any bytes are either refused or the only form of what they say.
+//! Any value comes back, and any bytes are either refused or the only form of their value.
 
 use alloc::string::String;
 use alloc::vec::Vec;

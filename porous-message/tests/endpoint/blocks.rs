@@ -16,7 +16,7 @@ fn data(length: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What B has received: messages and the lengths of blocks, whose content is right.
+/// The messages that B has received, and the lengths of blocks, whose content is checked.
 fn received(both: &mut Both<u32>) -> Vec<(u32, Option<usize>)> {
     let arrivals = core::iter::from_fn(|| both.ends[B].receive());
     let check = |block: &[u8]| {
@@ -96,7 +96,7 @@ fn pieces_take_turns_while_no_acknowledgement_comes() {
 }
 
 #[test]
-fn only_what_was_lost_of_a_block_is_sent_again() {
+fn only_lost_pieces_of_a_block_are_sent_again() {
     let mut both = Both::new(&[channel()]);
     both.ends[A].send_block(0, 5, data(10_000)).unwrap();
     let packets: Vec<_> = core::iter::from_fn(|| both.write(A)).collect();

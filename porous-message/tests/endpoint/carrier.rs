@@ -1,4 +1,4 @@
-//! Two endpoints and their carrier: a test decides about each packet.
+//! Two endpoints and their carrier. A test decides about each packet.
 
 use core::time::Duration;
 
@@ -41,7 +41,7 @@ impl<M: Serialize + core::fmt::Debug> Both<M> {
         self.now = self.now + Duration::from_millis(millis);
     }
 
-    /// The next packet of this end, if it has something to say.
+    /// The next packet of this end, if it has one.
     pub(crate) fn write(&mut self, from: usize) -> Option<Packet> {
         let mut buffer = [0; 2000];
         let sequence = self.next[from];
@@ -55,20 +55,19 @@ impl<M: Serialize + core::fmt::Debug> Both<M> {
         })
     }
 
-    /// The packet arrives.
+    /// Lets the packet arrive.
     pub(crate) fn read(&mut self, packet: &Packet) {
         self.ends[1 - packet.from]
             .read_packet(&packet.bytes)
             .unwrap();
     }
 
-    /// The packet's sender is told that the packet has arrived.
+    /// Tells the sender of the packet that it has arrived.
     pub(crate) fn ack(&mut self, packet: &Packet) {
         self.ends[packet.from].packet_acked(packet.sequence);
     }
 
-    /// Both ends send their packets, which all arrive and are acknowledged; again, until neither end
-    /// has anything to say.
+    /// Lets both ends send packets, which all arrive and are acknowledged, until neither end has any more.
     pub(crate) fn exchange(&mut self) {
         for _ in 0..100_000 {
             let packets = [A, B].map(|end| self.write(end));
@@ -83,7 +82,7 @@ impl<M: Serialize + core::fmt::Debug> Both<M> {
         panic!("they never stop");
     }
 
-    /// What this end has received by now, without blocks.
+    /// The messages that this end has received by now, without blocks.
     pub(crate) fn received(&mut self, end: usize) -> Vec<M> {
         let arrivals = core::iter::from_fn(|| self.ends[end].receive());
         arrivals.map(|arrival| arrival.message).collect()

@@ -1,5 +1,5 @@
-//! What each end tells the other: the next id that it awaits. So a packet that its carrier acknowledges
-//! and drops all the same costs time, and nothing else.
+//! Confirmations: each end tells the other the next id that it awaits. So a packet that its carrier
+//! acknowledges and nevertheless drops costs time, but no message.
 
 use porous_message::MessageChannel;
 
@@ -88,7 +88,7 @@ fn a_confirmation_that_is_acknowledged_but_never_read_comes_again() {
 }
 
 #[test]
-fn who_does_not_receive_is_asked_less_and_less_often() {
+fn a_receiver_that_does_not_read_is_asked_less_and_less_often() {
     let mut both = Both::new(&[RELIABLE.window(4)]);
     for number in 0..10_u32 {
         both.ends[A].send(0, number).unwrap();
@@ -108,7 +108,7 @@ fn who_does_not_receive_is_asked_less_and_less_often() {
 }
 
 #[test]
-fn one_who_says_nothing_else_confirms_now_and_then_until_that_has_arrived() {
+fn an_endpoint_without_messages_repeats_its_confirmation_until_it_arrives() {
     let mut both = Both::new(&[RELIABLE]);
     both.ends[A].send(0, 7_u32).unwrap();
     let packet = both.write(A).unwrap();

@@ -1,4 +1,4 @@
-//! What goes into which packet, and what becomes of the packet.
+//! Which message goes into which packet, and what follows from the packet's fate.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 mod blocks;

@@ -1,4 +1,4 @@
-//! The article's steps, one by one.
+//! The steps of the article on reliable ordered messages (`docs/message.md`), one by one.
 
 use porous_message::{MessageChannel, MessageConfig};
 
@@ -183,7 +183,7 @@ fn an_acknowledgement_that_comes_after_a_turn_of_the_ids_is_of_the_old_message()
     assert_eq!(both.received(B), [65_536]);
 }
 
-/// Messages with these numbers arrive, except those of packets that are held back.
+/// Sends messages with these numbers, which arrive, except in packets that are held back.
 fn pass(both: &mut Both<u32>, numbers: core::ops::Range<u32>) {
     let mut number = numbers.start;
     while number < numbers.end {

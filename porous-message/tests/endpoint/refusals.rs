@@ -1,5 +1,5 @@
-//! A datagram that is no packet of the other end is refused as a whole; a message that cannot be sent
-//! is given back.
+//! A datagram that is no packet of the other end is refused as a whole. A message that cannot be sent is
+//! handed back.
 
 use porous_message::{
     Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, WriteStream,
@@ -81,7 +81,7 @@ fn every_end_that_is_too_soon_or_too_late_refuses_the_whole_packet() {
 
 #[test]
 fn an_unknown_kind_a_value_out_of_bounds_and_padding_refuse_the_whole_packet() {
-    // The second channel alone: nothing told, no messages, no blocks; then a message each.
+    // The second channel alone: no confirmation, no messages, no blocks; then one message each.
     let with = |kind: u32, value: u32, bits: u32, padding: u32| {
         let tail = kind << 5 | value << 7 | padding << (7 + bits + 1);
         (1 << 4 | tail).to_le_bytes()[..3].to_vec()

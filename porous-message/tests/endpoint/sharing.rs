@@ -1,4 +1,4 @@
-//! What share of a packet each channel gets.
+//! The share of a packet that each channel gets.
 
 use porous_message::{
     Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, Unsent,
@@ -8,7 +8,7 @@ use crate::carrier::{A, B, Both};
 
 type Text = [u8; 50];
 
-/// How many messages of each channel come, packet by packet.
+/// The number of messages of each channel in each packet.
 fn shares(both: &mut Both<Text>, packets: usize) -> Vec<[usize; 2]> {
     (0..packets)
         .map(|_| {
@@ -102,7 +102,7 @@ fn the_largest_message_that_can_be_sent_fits_and_one_more_byte_is_refused() {
     assert!(sent::<41>(50) && !sent::<42>(50));
 }
 
-/// A message of all the bytes that are there.
+/// A message of any length up to 1050 bytes.
 #[derive(Debug, PartialEq)]
 struct Sized(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Messages that are in one packet each.
+//! Unreliable messages, which are in one packet each.
 
 use core::time::Duration;
 

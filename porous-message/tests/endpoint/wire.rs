@@ -1,4 +1,4 @@
-//! The packets that `docs/message.md` shows are those that are written.
+//! Endpoints write the packets that `docs/message.md` shows.
 
 use porous_message::MessageChannel;
 

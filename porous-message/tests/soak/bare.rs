@@ -99,7 +99,7 @@ impl Both {
     }
 }
 
-/// Both ends talk for `ticks` ticks, and then until all messages are heard.
+/// Lets both ends send for `ticks` ticks, and then wait until all messages were received.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, config: &MessageConfig, ticks: u32) {
     let mut both = Both::new(seed, link, config);
     talk(seed, ticks, 10_000, |talks| both.tick(talks));

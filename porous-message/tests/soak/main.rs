@@ -70,8 +70,8 @@ fn in_packets_of_its_own_64_messages_arrive_at_90_percent_loss() {
     }
 }
 
-/// The carrier acknowledges packets that come too late for their order, and drops them: so receipts
-/// say too much.
+/// The carrier acknowledges packets that come too late for their order, and drops them: so some receipts
+/// are wrong.
 #[test]
 fn on_an_ordered_channel_that_drops_what_is_late_everything_arrives_all_the_same() {
     let seed = Seed::from_env(Seed::new(11));

@@ -24,7 +24,7 @@ struct Both {
     speakers: [Speaker; 2],
 }
 
-/// How the two are set.
+/// The settings of both ends.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) channel: Channel,
@@ -65,7 +65,7 @@ impl Both {
         }
     }
 
-    /// One tick of both ends. Each says something if `talks` is true. Returns whether all is heard.
+    /// One tick of both ends. Each sends messages if `talks` is true. Returns true if all were received.
     fn tick(&mut self, talks: bool) -> bool {
         for (index, address) in [Pair::A, Pair::B].into_iter().enumerate() {
             let (session, speaker) = (&mut self.sessions[index], &mut self.speakers[index]);
@@ -104,7 +104,7 @@ impl Both {
     }
 }
 
-/// Both ends talk for `ticks` ticks, and then until all messages are heard.
+/// Lets both ends send for `ticks` ticks, and then wait until all messages were received.
 pub(crate) fn soak(seed: Seed, link: LinkConfig, settings: Settings, ticks: u32) {
     let mut both = Both::new(seed, link, settings);
     talk(seed, ticks, 10_000, |talks| both.tick(talks));

@@ -1,4 +1,4 @@
-//! What two ends say to each other, and whether it is heard.
+//! The messages that two ends send each other, and checks of their arrival.
 
 use porous_message::{
     Endpoint, Error, MessageChannel, MessageConfig, Reason, Serialize, Stream, measure,
@@ -56,14 +56,14 @@ pub(crate) fn config() -> MessageConfig {
     MessageConfig::new(&channels).unwrap()
 }
 
-/// One end: what it says, and what it has heard of the other one.
+/// One end: the messages that it sends, and those that it has received from the other.
 pub(crate) struct Speaker {
     rng: ChaCha8Rng,
     /// Messages, blocks, and unreliable messages that were sent.
     pub(crate) sent: [u32; 3],
-    /// Messages, blocks, and unreliable messages that were heard.
+    /// Messages, blocks, and unreliable messages that were received.
     pub(crate) heard: [u32; 3],
-    /// For each block: true once it was heard. Blocks may overtake each other.
+    /// For each block, true once it was received. Blocks may overtake each other.
     blocks: Vec<bool>,
     last_unreliable: Vec<bool>,
 }
@@ -145,13 +145,14 @@ fn once(seen: &mut Vec<bool>, number: u32) {
     );
 }
 
-/// True if all that each end sent reliably was heard by the other.
+/// True if each end has received every reliable message of the other.
 pub(crate) fn all_was_heard(a: &Speaker, b: &Speaker) -> bool {
     a.sent[..2] == b.heard[..2] && b.sent[..2] == a.heard[..2]
 }
 
-/// Both ends talk for `ticks` ticks, and then say nothing new until all is heard, for at most
-/// `patience` ticks. `tick` is given whether the ends talk, and returns whether all is heard.
+/// Lets both ends send for `ticks` ticks, and then wait until all messages were received, for at most
+/// `patience` ticks. The argument of `tick` is true if the ends send; it returns true if all messages were
+/// received.
 pub(crate) fn talk(seed: Seed, ticks: u32, patience: u32, mut tick: impl FnMut(bool) -> bool) {
     for _ in 0..ticks {
         tick(true);

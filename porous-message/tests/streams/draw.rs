@@ -1,9 +1,9 @@
-//! Shapes and values from bytes: any bytes give one, and a fuzzer that changes a byte changes a small
-//! part of it.
+//! Shapes and values drawn from bytes: any bytes give one, and a fuzzer that changes a byte changes a
+//! small part of it.
 
 use crate::shape::{How, Shape, Type, Value};
 
-/// The most levels of lists, options and boxes inside of each other.
+/// The most levels of nested lists, options and boxes.
 const DEEPEST: u32 = 3;
 
 /// The bytes that are left; zeros follow.
@@ -118,7 +118,7 @@ impl Source<'_> {
         }
     }
 
-    /// A range and a resolution, which make sense most of the time.
+    /// A range and a resolution, which are valid most of the time.
     fn steps(&mut self) -> [f64; 3] {
         let start = self.float();
         match self.byte() {

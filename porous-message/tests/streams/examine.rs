@@ -1,4 +1,4 @@
-//! What has to hold for any shape and any value, and for any shape and any bytes.
+//! Properties of any shape with any value, and of any shape with any bytes.
 
 use core::mem::size_of;
 
@@ -30,7 +30,7 @@ impl Shape {
         }
     }
 
-    /// The most values for each bit, or without any bit.
+    /// The most values that a bit can bring, or that can come without any bit.
     fn values(&self) -> usize {
         let inside: usize = self.inside().iter().map(Self::values).sum();
         let times = if let Self::List(_, max, item) = self {
@@ -78,7 +78,7 @@ impl Shape {
         stream.finish()
     }
 
-    /// True if `read` is what should be read where `written` was written.
+    /// True if `read` is the value that has to be read where `written` was written.
     fn is_same(&self, read: &Value, written: &Value) -> bool {
         match (self, read, written) {
             (Self::Quantized32(range), ..) => is_near(range.map(f64::from), read, written),

@@ -1,4 +1,4 @@
-//! The examples of `docs/message.md` are what they say.
+//! Streams write the bits that the examples of `docs/message.md` show.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::ops::RangeInclusive;
@@ -49,7 +49,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// An integer as the number that it is in a [`Value`].
+/// An integer as the number that stands for it in a [`Value`].
 fn number(which: Type, text: &str) -> u128 {
     which.wrap(match text.starts_with('-') {
         true => parse::<i128>(text).above(0),

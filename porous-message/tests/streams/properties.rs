@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// Most of what is drawn must do something: otherwise nothing is tested.
+/// Most drawn programs have to write something, or nothing would be tested.
 #[test]
 fn most_of_what_is_drawn_is_written_and_some_is_read() {
     let mut runner = TestRunner::deterministic();

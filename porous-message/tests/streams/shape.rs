@@ -27,7 +27,7 @@ impl Type {
         INTEGERS[self.0].0
     }
 
-    /// The least value of the type, as the number that it is in a [`Value`].
+    /// The least value of the type, as the number that stands for it in a [`Value`].
     pub(crate) fn least(self) -> u128 {
         let (bits, is_signed) = INTEGERS[self.0];
         u128::from(is_signed) << (bits - 1)
@@ -39,7 +39,7 @@ impl Type {
     }
 }
 
-/// What is done with an integer. Numbers are distances above 0, modulo the width.
+/// An operation on an integer. Numbers are distances above 0, modulo the width.
 #[derive(Clone, Debug)]
 pub(crate) enum How {
     /// A range: the distance of its start above the least value, and the distance of its end above its
@@ -72,7 +72,7 @@ pub(crate) enum Shape {
     Check(u32),
 }
 
-/// The value that the operation is done with.
+/// The value on which an operation is done.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Value {
     #[default]
@@ -255,7 +255,7 @@ fn integer<T: Integer, S: Stream>(how: &How, number: u128, stream: &mut S) -> Re
     Ok(value.above(T::ZERO))
 }
 
-/// Lends out the bytes, which are `len` at least.
+/// Lends out the bytes of a value, at least `len`.
 fn with_bytes(
     value: &mut Value,
     len: usize,

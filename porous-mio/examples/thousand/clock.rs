@@ -1,8 +1,8 @@
-//! What the program has cost, in time of the processor.
+//! The processor time of the program.
 
 use core::time::Duration;
 
-/// The time that all threads of this process have computed, where the system can tell.
+/// The processor time of all threads of this process, where the system can tell.
 #[cfg(unix)]
 pub(crate) fn computed() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};

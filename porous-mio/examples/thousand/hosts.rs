@@ -1,5 +1,5 @@
-//! An event loop for very many hosts: in each turn, only those are asked of which something has
-//! changed, or whose time has come.
+//! An event loop for very many hosts: in each turn, only those are asked that have an event, a command or
+//! a deadline.
 
 use alloc::collections::BTreeSet;
 use core::net::SocketAddr;
@@ -9,26 +9,26 @@ use std::io::{self, ErrorKind};
 use mio::{Events, Interest, Poll, Token};
 use porous_mio::{Clock, Event, Instant, MioHost};
 
-/// What was counted while the loop went round.
+/// Counts of the loop.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Turns {
-    /// How often it woke.
+    /// Times that the loop woke.
     pub(crate) wakeups: u64,
-    /// What mio told.
+    /// Events that mio reported.
     pub(crate) events: u64,
-    /// How often a host was stepped.
+    /// Steps of all hosts.
     pub(crate) steps: u64,
 }
 
 pub(crate) struct Hosts {
     poll: Poll,
     events: Events,
-    /// Of the loop: the hosts have each their own.
+    /// The clock of the loop. Each host has one of its own.
     clock: Clock,
     hosts: Vec<MioHost>,
     /// When each host is due, by the clock of the loop.
     due: Vec<Option<Instant>>,
-    /// The same, in the order of time.
+    /// The same times, in their order, with the index of the host.
     order: BTreeSet<(Instant, usize)>,
     pub(crate) turns: Turns,
 }
@@ -46,7 +46,7 @@ impl Hosts {
         })
     }
 
-    /// Its index.
+    /// Registers a host, and returns its index.
     pub(crate) fn add(&mut self, mut host: MioHost) -> io::Result<usize> {
         let index = self.hosts.len();
         let both = Interest::READABLE | Interest::WRITABLE;
@@ -63,7 +63,7 @@ impl Hosts {
         self.hosts.iter()
     }
 
-    /// Tells a host to do something, which may make it due.
+    /// Lets a closure use a host, which may make the host due.
     pub(crate) fn with<T>(&mut self, index: usize, what: impl FnOnce(&mut MioHost) -> T) -> T {
         let result = what(&mut self.hosts[index]);
         self.ask(index);
@@ -75,7 +75,7 @@ impl Hosts {
         self.clock.now().saturating_duration_since(Instant::ZERO)
     }
 
-    /// Sleeps until something happens, at most for `max`, and steps the hosts that are due: their
+    /// Sleeps until a host is due, but at most for `max`, and steps the hosts that are. Returns their
     /// events.
     pub(crate) fn turn(&mut self, max: Duration) -> io::Result<Vec<(usize, Event<SocketAddr>)>> {
         let first = self.order.first();

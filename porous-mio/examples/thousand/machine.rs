@@ -1,7 +1,7 @@
-//! What the system lets a process have, and what it takes.
+//! The limits of a process, and its memory.
 
-/// Lets this process open `sockets`, which count as files, and some more. An error if the
-/// administrator would have to allow it first.
+/// Lets this process open `sockets` sockets, which count as files, and some more files. An error if the
+/// administrator would have to allow that first.
 #[cfg(unix)]
 pub(crate) fn open_files(sockets: usize) -> Result<(), String> {
     use rustix::process::{Resource, getrlimit, setrlimit};

@@ -1,6 +1,6 @@
 //! A thousand clients, each with a socket of its own, and their server, all in one event loop of one
-//! thread: first they talk, and what comes back is checked; then they are silent, and what that
-//! costs is measured.
+//! thread. First the clients send packets, and the answers are checked. Then they are silent, and the
+//! cost of silence is measured.
 #![expect(clippy::cast_precision_loss, reason = "what is shown has three digits")]
 
 extern crate alloc;
@@ -24,7 +24,7 @@ use crate::talk::Talk;
 /// optimisations.
 const IDLE_PERCENT: f64 = 10.0;
 
-/// After the last word, hosts go on asking for round-trip times for a while.
+/// The time after the last packet in which hosts still measure round-trip times.
 const SETTLE: Duration = Duration::from_secs(4);
 
 /// A thousand clients and their server in one event loop.
@@ -36,12 +36,12 @@ struct Args {
     /// Clients
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     clients: u32,
-    /// Seconds in all: they talk for a third of them
+    /// Seconds in all; the clients send for a third of them
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u64).range(3..=3600))]
     seconds: u64,
 }
 
-/// A moment, and what was counted until then.
+/// A moment, and the counts until then.
 struct Mark {
     time: Duration,
     computed: Option<Duration>,
@@ -59,7 +59,8 @@ impl Mark {
         }
     }
 
-    /// Says what the time since this moment cost: in percent of one core, if the system can tell.
+    /// Prints the cost of the time since this moment. Returns it in percent of one core, if the system can
+    /// tell.
     fn report(&self, hosts: &Hosts, what: &str) -> io::Result<Option<f64>> {
         let end = Self::now(hosts);
         let seconds = (end.time - self.time).as_secs_f64();
@@ -99,7 +100,7 @@ fn open(args: &Args) -> Result<(Hosts, Talk), Box<dyn Error>> {
     Ok((hosts, Talk::new(clients.into_iter())))
 }
 
-/// Turns until this holds, for at most 20 s.
+/// Turns the loop until this holds, for at most 20 s.
 fn until(
     hosts: &mut Hosts,
     talk: &mut Talk,
@@ -117,7 +118,7 @@ fn until(
     Ok(())
 }
 
-/// Turns until this time.
+/// Turns the loop until this time.
 fn silence(hosts: &mut Hosts, talk: &mut Talk, end: Duration) -> io::Result<()> {
     while let Some(rest) = end.checked_sub(hosts.elapsed()) {
         talk.turn(hosts, rest)?;

@@ -1,4 +1,4 @@
-//! What the clients say, what the server answers, and what must come of it.
+//! The packets of the clients, the answers of the server, and the checks of both.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -14,17 +14,17 @@ pub(crate) const CHANNELS: u8 = 2;
 /// Packets a second of each client.
 const RATE: u32 = 6;
 
-/// The longest sleep, if somebody has something to say.
+/// The longest sleep while clients send.
 const TICK: Duration = Duration::from_millis(5);
 
 struct Client {
     host: usize,
     peer: PeerId,
-    /// What it said, and what came back of it.
+    /// The packets that the client sent, and which of them came back.
     model: Model,
 }
 
-/// The server, host 0, sends back what it gets, as it got it.
+/// The traffic of all clients. The server, host 0, sends each packet back as it came.
 pub(crate) struct Talk {
     clients: Vec<Client>,
     connected: usize,
@@ -44,7 +44,7 @@ fn packet(number: u64) -> (ChannelId, Mode, Vec<u8>) {
 }
 
 impl Talk {
-    /// The peer of each client, by the host of it.
+    /// `clients` are the hosts of the clients, each with its peer.
     pub(crate) fn new(clients: impl Iterator<Item = (usize, PeerId)>) -> Self {
         let client = |(host, peer)| Client {
             host,
@@ -58,23 +58,23 @@ impl Talk {
         }
     }
 
-    /// Whether all clients and the server know of their connections.
+    /// True if all clients are connected, and the server with them.
     pub(crate) fn is_connected(&self) -> bool {
         self.connected == 2 * self.clients.len()
     }
 
-    /// Whether all that is reliable came back.
+    /// True if every reliable packet came back.
     pub(crate) fn is_complete(&self) -> bool {
         self.clients.iter().all(|client| client.model.is_complete())
     }
 
-    /// Sent and delivered, of all clients.
+    /// Packets of this mode that all clients sent, and those that came back.
     pub(crate) fn counts(&self, mode: Mode) -> (u64, u64) {
         let counts = self.clients.iter().map(|client| client.model.counts(mode));
         counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// One turn of the loop: the server answers, and what came back is checked.
+    /// One turn of the loop, in which the server answers, and answers are checked.
     pub(crate) fn turn(&mut self, hosts: &mut Hosts, max: Duration) -> io::Result<()> {
         for (host, event) in hosts.turn(max)? {
             self.handle(hosts, host, event)?;
@@ -82,7 +82,7 @@ impl Talk {
         Ok(())
     }
 
-    /// Turns for this time, and lets the clients talk, one after the other.
+    /// Turns the loop for this time, and lets the clients send, one after the other.
     pub(crate) fn run(&mut self, hosts: &mut Hosts, time: Duration) -> io::Result<()> {
         let begun = hosts.elapsed();
         let count = self.clients.len() as u64;

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::event_loop::{EventLoop, LIMIT, READABLE, WRITABLE, sleeps, stranger};
 use crate::faulty::{Directions, Faulty, faulty};
 
-/// What the driver waits, if nobody tells of room.
+/// The time that the driver waits if no event reports room.
 const RETRY: Duration = Duration::from_millis(5);
 
 /// A host whose first datagram, to the stranger, found no room.
@@ -31,7 +31,7 @@ fn assert_arrives(stranger: &UdpSocket) {
 }
 
 #[test]
-fn what_had_no_room_leaves_when_the_socket_is_writable() {
+fn a_datagram_without_room_leaves_when_the_socket_is_writable() {
     let (host, faults, stranger) = blocked();
     let mut turns = EventLoop::new();
     turns.add(host, READABLE | WRITABLE);
@@ -39,7 +39,7 @@ fn what_had_no_room_leaves_when_the_socket_is_writable() {
     let host = &mut turns.hosts[0];
     assert_eq!(host.timeout(), Some(Duration::ZERO), "at once");
 
-    // It was not true: another program was faster.
+    // The report of room was wrong: another program was faster.
     assert!(sleeps(host), "or it would spin");
     assert!(host.endpoint().is_blocked());
 
@@ -55,7 +55,7 @@ fn what_had_no_room_leaves_when_the_socket_is_writable() {
 }
 
 #[test]
-fn what_had_no_room_is_tried_again_if_nobody_tells_of_room() {
+fn a_datagram_without_room_is_tried_again_without_an_event() {
     let (host, faults, stranger) = blocked();
     let mut turns = EventLoop::new();
     turns.add(host, READABLE);

@@ -15,7 +15,7 @@ const CLIENTS: usize = 50;
 const TRAFFIC: Duration = Duration::from_secs(3);
 const TICK: Duration = Duration::from_millis(2);
 
-/// All in one loop: first the servers, then the clients, client `n` connected to server
+/// All hosts in one loop: first the servers, then the clients, client `n` connected to server
 /// `n % servers`.
 struct Crowd {
     turns: EventLoop,
@@ -24,7 +24,7 @@ struct Crowd {
     addresses: BTreeMap<SocketAddr, usize>,
     connected: usize,
     flows: Vec<Flow>,
-    /// Which flow arrives at a peer of a host.
+    /// The flow that arrives from a peer of a host.
     arriving: BTreeMap<(usize, u64), usize>,
     ended: Vec<(End, DisconnectReason, u32)>,
 }
@@ -60,7 +60,7 @@ impl Crowd {
         }
     }
 
-    /// Turns until this holds.
+    /// Turns the loop until this holds.
     fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
         let begun = elapsed(&self.clock);
         while !holds(self) {
@@ -92,7 +92,7 @@ impl Crowd {
         }
     }
 
-    /// The server's event names both ends.
+    /// Notes the two flows of a connection, when the server reports it.
     fn connected(&mut self, at: End, from: SocketAddr) {
         self.connected += 1;
         let remote = self.addresses[&from];

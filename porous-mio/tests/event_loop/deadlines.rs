@@ -15,7 +15,7 @@ fn a_deadline_wakes_once_and_not_early() {
     let mut host = client();
     host.connect(silent.local_addr().unwrap()).unwrap();
     let mut turns = EventLoop::new();
-    // What is readable is told at once, and then no more.
+    // Readability is reported at once, and then no more.
     turns.add(host, READABLE);
     assert_eq!(turns.turn(LIMIT), 1, "the request is due at once");
     for sent in 1..4 {
@@ -30,7 +30,7 @@ fn an_idle_host_has_no_deadline() {
 }
 
 #[test]
-fn what_was_just_queued_is_due() {
+fn a_queued_packet_makes_the_host_due() {
     let mut turns = EventLoop::new();
     for host in [server(), client()] {
         turns.add(host, READABLE | WRITABLE);
@@ -44,7 +44,7 @@ fn what_was_just_queued_is_due() {
     assert_eq!(host.timeout(), Some(Duration::ZERO));
 }
 
-/// Events that nobody asks for are no reason to wake.
+/// Events that the application does not poll are no reason to wake.
 #[test]
 fn a_host_whose_events_wait_sleeps() {
     let mut turns = EventLoop::new();
@@ -92,7 +92,7 @@ impl Conditioner for Bad {
 }
 
 #[test]
-fn what_a_conditioner_holds_wakes() {
+fn a_datagram_held_by_a_conditioner_wakes_the_loop() {
     let receiver = stranger();
     let mut host = client();
     host.connect(receiver.local_addr().unwrap()).unwrap();

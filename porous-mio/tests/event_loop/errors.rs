@@ -1,5 +1,5 @@
-//! What the event loop makes of each kind of error of a socket. All that does not depend on a loop
-//! is tested in porous-udp.
+//! Tests of each kind of error of a socket in an event loop. Everything that does not depend on a loop is
+//! tested in porous-udp.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use crate::event_loop::{EventLoop, READABLE, WRITABLE, stranger};
 use crate::faulty::{Directions, Faulty, faulty};
 
-/// One of each row that costs a datagram.
+/// One error of each row of the table that costs a datagram.
 const LOST: [Errno; 5] = [
     Errno::CONNREFUSED,
     Errno::NETUNREACH,
@@ -19,7 +19,7 @@ const LOST: [Errno; 5] = [
     Errno::NOBUFS,
 ];
 
-/// A host in a loop that was told of one datagram, which is still in the socket.
+/// A host in a loop that has reported one datagram, which is still in the socket.
 fn with_datagram() -> (EventLoop<(), Faulty>, Arc<Directions>) {
     let (host, faults) = faulty();
     let to = host.local_addr().unwrap();
@@ -47,8 +47,8 @@ fn an_error_in_place_of_a_datagram_hides_none_behind_it() {
     }
 }
 
-/// While a host connects, an error may be about a datagram sent before, where the system tells of
-/// closed ports: then it is tried again.
+/// Attempts to send a datagram while a host connects. Where the system reports closed ports, an error may
+/// be about a datagram sent before, and the datagram is tried again.
 const TRIES: usize = if cfg!(target_os = "linux") { 2 } else { 1 };
 
 #[test]
@@ -81,7 +81,7 @@ fn an_error_on_the_way_out_costs_one_datagram() {
     }
 }
 
-/// No event would tell again of what has arrived. Windows has no signals.
+/// No event would report again what has arrived. Windows has no signals.
 #[cfg(not(windows))]
 #[test]
 fn a_signal_is_not_taken_for_an_empty_socket() {
@@ -99,7 +99,7 @@ fn a_broken_socket_ends_the_driver_and_forgets_nothing() {
         let host = &mut turns.hosts[0];
         let error = host.step().unwrap_err();
         assert_eq!(error.kind(), std::io::Error::from(errno).kind());
-        // If it was not broken after all, it goes on.
+        // If the socket was not broken after all, the host goes on.
         assert_eq!(host.timeout(), Some(Duration::ZERO));
         host.step().unwrap();
         assert_eq!(taken(host), 1);
@@ -118,11 +118,11 @@ fn an_empty_socket_is_asked_once() {
     assert_eq!(faults.receive(|receive| receive.calls), calls);
 }
 
-/// Linux tells what ICMP said: an error that is no datagram makes the socket ready, and the host is
-/// not due before its next request but for this.
+/// Linux reports ICMP errors: an error makes the socket ready although no datagram has come, and only that
+/// makes the host due before its next request.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_icmp_says_is_told_and_ends_nothing() {
+fn an_icmp_error_is_reported_and_ends_no_attempt() {
     let gone = stranger().local_addr().unwrap();
     let mut host = MioHost::bind("127.0.0.1:0", Config::client()).unwrap();
     let peer = host.connect(gone).unwrap();

@@ -1,4 +1,4 @@
-//! An event loop of hosts as a program would have it, and what the tests ask of it.
+//! An event loop of hosts as a program would have it, with what the tests need.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use porous_mio::{
     PeerId, SystemSocket,
 };
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 pub(crate) const READABLE: Interest = Interest::READABLE;
@@ -48,7 +48,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         index
     }
 
-    /// Sleeps, and hands out what came: to whom.
+    /// Sleeps, and hands each event to its host. Returns the hosts that had events.
     pub(crate) fn wait(&mut self, max: Duration) -> Vec<usize> {
         let timeouts = self.hosts.iter().filter_map(MioHost::timeout);
         let timeout = timeouts.min().unwrap_or(max).min(max);
@@ -64,7 +64,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         told
     }
 
-    /// Sleeps, and steps the hosts that are due: how many.
+    /// Sleeps, and steps the hosts that are due. Returns how many were.
     pub(crate) fn turn(&mut self, max: Duration) -> usize {
         self.wait(max);
         let is_due = |host: &&mut MioHost<C, S>| host.timeout() == Some(Duration::ZERO);
@@ -81,7 +81,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         }
     }
 
-    /// Turns until this holds of a host.
+    /// Turns the loop until this holds for a host.
     pub(crate) fn turn_until(&mut self, host: usize, holds: impl Fn(&MioHost<C, S>) -> bool) {
         let clock = Clock::start();
         while !holds(&self.hosts[host]) {
@@ -90,7 +90,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         }
     }
 
-    /// Turns until a host has an event that is `wanted`. Others of this host are dropped.
+    /// Turns the loop until a host has an event that is `wanted`. Other events of this host are dropped.
     pub(crate) fn until<T>(
         &mut self,
         host: usize,
@@ -108,7 +108,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
         panic!("the event did not come");
     }
 
-    /// Connects one to the other, and sends a packet each way.
+    /// Connects a client to a server, and sends a packet each way.
     pub(crate) fn converse(&mut self, client: usize, server: usize) {
         let to = self.hosts[server].local_addr().unwrap();
         let peer = self.hosts[client].connect(to).unwrap();
@@ -128,7 +128,7 @@ impl<C: Conditioner, S: SystemSocket + Source> EventLoop<C, S> {
     }
 }
 
-/// Whether a host that was stepped lets the loop sleep: soon, if this program was held up.
+/// True if a host that was stepped lets the loop sleep, at once or, if this program was held up, soon.
 pub(crate) fn sleeps<C: Conditioner, S: SystemSocket>(host: &mut MioHost<C, S>) -> bool {
     (0..100).any(|_| {
         host.step().unwrap();

@@ -12,7 +12,7 @@ use porous_mio::{Config, Endpoint, Listen, MioHost, MioSocket, SystemSocket};
 use rustix::io::Errno;
 use socket2::SockRef;
 
-/// The errors that one kind of call will give, and how many calls there were.
+/// The errors that one kind of call will return, and the number of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) next: VecDeque<Errno>,

@@ -1,4 +1,4 @@
-//! More than one step takes in.
+//! More datagrams than one step takes in.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::faulty::faulty;
 /// The most errors in place of datagrams that one step takes.
 const ERRORS: u64 = 1024;
 
-/// What a step without time takes: eight trains of 64.
+/// The datagrams that a step without time takes in: eight trains of 64.
 const BATCH: u64 = 512;
 
 #[test]
@@ -97,7 +97,7 @@ fn a_flood_on_one_host_holds_up_no_other() {
         waves += 1;
         assert!(waves < 3000, "{got} of 3 things, {requests} of 2 requests");
         for _ in 0..2000 {
-            // What finds no room is the flooder's loss.
+            // A datagram without room is the flooder's loss.
             let _ = flooder.send_to(&[0xa5; 30], flooded);
         }
         let before = turns.hosts[FLOODED].stats().datagrams_received;

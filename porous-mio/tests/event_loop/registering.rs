@@ -15,7 +15,7 @@ fn knock(turns: &EventLoop) {
     stranger().send_to(b"knock", to).unwrap();
 }
 
-/// A loop with one host, under token 0, and one that is no more told of.
+/// A loop with one host under token 0, and one host that is deregistered.
 fn loop_of_two() -> EventLoop {
     let mut turns = EventLoop::new();
     turns.add(server(), READABLE);
@@ -84,7 +84,7 @@ fn a_host_that_is_no_longer_registered_is_not_told() {
     turns.hosts[0].step().unwrap();
     assert_eq!(turns.hosts[0].stats().datagrams_received, 0);
 
-    // What came meanwhile is told of when it is watched again.
+    // A datagram that came meanwhile is reported when the socket is watched again.
     turns
         .poll
         .registry()
@@ -103,7 +103,7 @@ fn a_second_registration_is_the_systems_error() {
         .registry()
         .register(&mut turns.hosts[0], Token(0), READABLE);
     assert_eq!(again.unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
-    // The first one still holds.
+    // The first registration still holds.
     knock(&turns);
     assert_eq!(turns.wait(LIMIT), [0]);
 }

@@ -1,4 +1,4 @@
-//! Packets of all modes, channels and sizes from one host to another, and what must arrive.
+//! Packets of all modes, channels and sizes from one host to another, and checks of what arrives.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ const LARGEST: u64 = 5000;
 /// A peer of a host.
 pub(crate) type End = (usize, PeerId);
 
-/// What one host sends to another.
+/// The packets that one host sends to another.
 pub(crate) struct Flow {
     pub(crate) from: End,
     pub(crate) to: End,
@@ -46,13 +46,13 @@ impl Flow {
         usize::try_from(self.state % end).unwrap()
     }
 
-    /// Sends what is due at this time.
+    /// Sends the packets that are due at this time.
     pub(crate) fn send(&mut self, hosts: &mut [MioHost], now: Duration) {
         while self.due <= now {
             self.due += self.every;
             let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][self.draw(3)];
             let channel = u8::try_from(self.draw(CHANNELS.into())).unwrap();
-            // Small ones are more frequent, and two in ten are shorter than what tells them apart.
+            // Small packets are more frequent, and some are shorter than the number that tells them apart.
             let largest = [1, 8, 60, 200, 1000, LARGEST][self.draw(6)];
             let len = self.draw(largest + 1);
             let mut packet = self.serial.to_le_bytes().to_vec();

@@ -5,14 +5,14 @@ use crate::error::ConfigError;
 use crate::frame::Channels;
 use crate::ids::ChannelId;
 
-/// In which order packets of a channel are given to the application that receives them.
+/// The order in which packets of a channel are given to the application that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Order {
-    /// As they were sent (§3.2.3): a packet that comes late is skipped, and nothing overtakes what is
-    /// reliable.
+    /// In the order in which they were sent: a packet that comes late is skipped, and no packet overtakes
+    /// a reliable one (§3.2.3).
     #[default]
     Ordered,
-    /// As they are complete, each at most once and reliable ones exactly once.
+    /// In the order in which they are complete: each at most once, and reliable packets exactly once.
     Unordered,
 }
 
@@ -51,10 +51,10 @@ impl Channel {
         }
     }
 
-    /// What this host receives on the channel is delivered as it is complete. Nobody waits for a
-    /// reliable packet that is missing, and a packet that comes late is not skipped unless it is very
-    /// late: half a window of packets, or half a second. The receiver alone decides; the sender need
-    /// not know.
+    /// Delivers what this host receives on the channel as it is complete. No packet waits for a reliable
+    /// one that is missing, and a packet that comes late is not skipped unless it is very late: half a
+    /// [window](Config::windows) of packets, or half a second. The receiver alone decides on the order;
+    /// the sender need not know.
     ///
     /// ```
     /// use porous_proto::{Channel, Priority};
@@ -67,11 +67,11 @@ impl Channel {
         self
     }
 
-    /// The share of this channel, while others of its priority have something to send as well: of
-    /// two with the weights 1 and 3 the second one sends three bytes for each of the first. What
-    /// a channel does not use is shared by the others. 1 to 255, 0 counts as 1. Default 1.
+    /// The share of this channel while others of its priority have something to send as well: of
+    /// two channels with the weights 1 and 3 the second one sends three bytes for each byte of the first.
+    /// The others share what a channel does not use. 1 to 255, 0 counts as 1. Default 1.
     ///
-    /// Shares are of what is sent for the first time; what was lost goes before it. Under
+    /// Weights divide what is sent for the first time; what was lost goes before it. Under
     /// [`Policy::Paper`](crate::Policy::Paper) there are no weights: channels take turns by message.
     ///
     /// ```
@@ -85,12 +85,12 @@ impl Channel {
         self
     }
 
-    /// The most that this host sends on the channel to each peer, in bytes a second, where a message
-    /// counts 8 bytes more than its payload; a packet is one message, or one for each fragment of
-    /// about [`max_datagram`](Config::max_datagram). 0 counts as 1. Default `u32::MAX`: no cap.
+    /// The most that this host sends on the channel to each peer, in bytes a second. A message counts 8
+    /// bytes more than its payload; a packet is one message, or one for each fragment of about
+    /// [`max_datagram`](Config::max_datagram). 0 counts as 1. Default `u32::MAX`: no cap.
     ///
-    /// No second has more than that and one message, and what a host that is stepped seldom sends in
-    /// one step. Time that is not used is not saved up: after silence one message goes out at once, the
+    /// In any second leave at most the cap and one message, and what a host that is stepped seldom sends
+    /// in one step. Time that is not used is not saved up: after silence one message leaves at once, the
     /// next one when that is paid for. What was lost is sent again without being counted. Caps hold
     /// under both policies, and can be [changed](crate::Host::set_channel_rate) at any time.
     ///
@@ -106,7 +106,7 @@ impl Channel {
     }
 }
 
-/// Of low priority.
+/// An ordered channel of low priority, without a cap.
 impl Default for Channel {
     fn default() -> Self {
         Self::new(Priority::Low)
@@ -117,7 +117,7 @@ impl Default for Channel {
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelList {
     channel_count: u8,
-    /// Those from `channel_count` on are not used.
+    /// The channels from `channel_count` on are not used.
     channels: [Channel; 255],
 }
 
@@ -128,8 +128,9 @@ impl ChannelList {
         channels: [Channel::new(Priority::Low); 255],
     };
 
-    /// The channels, if any of them has more than a priority: else none, which costs a peer nothing.
+    /// The channels, or none of them if none has more than a priority.
     pub(crate) fn settings(&self) -> &[Channel] {
+        // Most hosts set nothing else: their peers need no memory for it.
         let is_plain = |channel: &Channel| *channel == Channel::new(channel.priority);
         let all = self.as_slice();
         if all.iter().all(is_plain) { &[] } else { all }
@@ -139,7 +140,7 @@ impl ChannelList {
         &self.channels[..usize::from(self.channel_count)]
     }
 
-    /// How many there are, and their priorities.
+    /// The number of channels and their priorities, as the handshake tells them.
     pub(super) fn offered(&self) -> Channels {
         let mut offered = Channels::new(self.channel_count);
         for (number, channel) in (0..=u8::MAX).zip(self.as_slice()) {
@@ -150,13 +151,13 @@ impl ChannelList {
 }
 
 impl Config {
-    /// The channels and the priority with which this host sends on each. A connection has as many
+    /// The channels, each by the priority with which this host sends on it. A connection has as many
     /// channels as the host with fewer. Default: one of low priority. [`channel`](Self::channel)
-    /// says more about one of them.
+    /// sets more of one of them.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Channels`] unless there are 1 to 255.
+    /// [`ConfigError::Channels`] unless there are 1 to 255 priorities.
     ///
     /// ```
     /// use porous_proto::{Config, Priority};
@@ -171,6 +172,7 @@ impl Config {
         }
         self.channels.channel_count = priorities.len() as u8;
         let mut channel = 0;
+        // A `const fn` has no iterators.
         while channel < priorities.len() {
             self.channels.channels[channel] = Channel::new(priorities[channel]);
             channel += 1;
@@ -178,12 +180,12 @@ impl Config {
         Ok(self)
     }
 
-    /// Changes the settings of one of the [`channels`](Self::channels), which are to be given
-    /// first: that sets all of them anew.
+    /// Changes all settings of one channel, its priority included. Set the
+    /// [`channels`](Self::channels) first: that call sets all of them anew.
     ///
     /// # Errors
     ///
-    /// [`ConfigError::UnknownChannel`] if there are fewer.
+    /// [`ConfigError::UnknownChannel`] if there are fewer channels.
     ///
     /// ```
     /// use porous_proto::{Channel, ChannelId, Config, Priority};

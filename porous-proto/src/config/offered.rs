@@ -1,18 +1,19 @@
-//! What both hosts of a connection come to terms about (§2.3).
+//! What the handshake tells of a host, and both hosts of a connection agree on (§2.3).
 
 use super::Config;
 use crate::error::ConfigError;
 use crate::frame::{Integrity, PACKET_CHARGE};
 
-/// What the handshake tells of this host, beside its channels, its datagrams and its timeout: sizes in
+/// What the handshake tells of this host, beside its channels, its datagrams and its timeout. Sizes are in
 /// bytes, rates in bytes a second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offered {
     pub(crate) application_id: u64,
     pub(crate) max_packet: u32,
     pub(crate) receive_budget: u32,
-    /// log2 of N_P and of N_Q.
+    /// The logarithm of N_P to the base 2.
     pub(crate) frame_window_log2: u8,
+    /// The logarithm of N_Q to the base 2.
     pub(crate) packet_window_log2: u8,
     pub(crate) send_rate: u32,
     pub(crate) receive_rate: u32,
@@ -33,8 +34,8 @@ impl Offered {
 }
 
 impl Config {
-    /// Names the application and its version. Hosts with different ids refuse each other.
-    /// Default 0.
+    /// A number that names the application and its version. Hosts with different ones refuse each other,
+    /// as [`Incompatible`](crate::Refusal::Incompatible). Default 0.
     ///
     /// ```
     /// let _config = porous_proto::Config::new().application_id(0x7069_6e67);
@@ -45,9 +46,10 @@ impl Config {
         self
     }
 
-    /// The largest packet to send or receive, and the memory that a peer's received packets may
-    /// take before the application pulls them, both in bytes. The smaller `max_packet` of both
-    /// hosts counts. Default 1 MiB and 4 MiB (`docs/wire.md`, "Budgets").
+    /// The largest packet to send or receive, and the most that a peer's received packets may take until
+    /// the application pulls them, both in bytes. Of the largest packet the smaller one of both hosts
+    /// counts. In the budget a packet counts 64 bytes more than its length. Default 1 MiB and 4 MiB
+    /// (`docs/wire.md`, "Budgets").
     ///
     /// # Errors
     ///
@@ -66,6 +68,7 @@ impl Config {
         if max_packet == 0 {
             return Err(ConfigError::Zero("max_packet"));
         }
+        // A packet that no budget can hold would be sent again for ever.
         match max_packet.checked_add(PACKET_CHARGE) {
             Some(least) if budget >= least => {}
             _ => return Err(ConfigError::ReceiveBudget),
@@ -75,15 +78,15 @@ impl Config {
         Ok(self)
     }
 
-    /// The largest packet to send or receive, in bytes, with the
-    /// [receive budget](Self::receive_budget) as it is: a larger one is refused by
-    /// [`send`](crate::Host::send), and by this host if it comes. The smaller one of both hosts counts
-    /// ([`Peer::max_packet`](crate::Peer::max_packet)). Default 1 MiB.
+    /// The largest packet to send or receive, in bytes; the [receive budget](Self::receive_budget) stays
+    /// as it is. [`send`](crate::Host::send) refuses a larger packet, and so does a host that receives
+    /// one. The smaller one of both hosts counts ([`Peer::max_packet`](crate::Peer::max_packet)).
+    /// Default 1 MiB.
     ///
     /// # Errors
     ///
     /// [`ConfigError::Zero`] if it is zero, [`ConfigError::ReceiveBudget`] if it is not at least 64
-    /// bytes less than the receive budget: that is to be raised before, with
+    /// bytes less than the receive budget: raise that first, with
     /// [`receive_budget`](Self::receive_budget).
     ///
     /// ```
@@ -99,12 +102,13 @@ impl Config {
         self.receive_budget(bytes, budget)
     }
 
-    /// The windows N_P of frames (1) and N_Q of packets (16): powers of two from 16 to 65,536.
-    /// The smaller of both hosts' counts. Default 4096 and 4096; the paper's are 65536.
+    /// The most frames on their way to a peer, and the most packets of a channel that may be under way at
+    /// a time: powers of two from 16 to 65,536. The smaller ones of both hosts count. Default 4096 and
+    /// 4096; the paper's are 65,536 each. N_P of (1), and N_Q of (16).
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Window`] for anything else.
+    /// [`ConfigError::Window`] for any other number.
     ///
     /// ```
     /// assert!(porous_proto::Config::new().windows(64, 128).is_ok());
@@ -120,9 +124,9 @@ impl Config {
         Ok(self)
     }
 
-    /// The most that this host wants to send to and to receive from one peer, in bytes a second.
-    /// A direction gets the smaller of its sender's and its receiver's limit: B of (10)
-    /// (`deviations.md` C14). Default `u32::MAX` and `u32::MAX`: no limit.
+    /// The most that this host wants to send to one peer, and the most that it wants to receive from one,
+    /// both in bytes a second. A direction gets the smaller one of its sender's and its receiver's
+    /// limit. Default `u32::MAX` and `u32::MAX`: no limit. B of (10) (`deviations.md` C14).
     ///
     /// # Errors
     ///
@@ -143,7 +147,7 @@ impl Config {
         Ok(self)
     }
 
-    /// What the check at the end of each datagram covers. If either host asks for
+    /// What the check at the end of each datagram covers. If either host wants
     /// [`Integrity::Crc32c`], both use it. Default [`Integrity::Header`].
     ///
     /// ```

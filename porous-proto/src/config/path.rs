@@ -1,4 +1,4 @@
-//! What a host sends along the paths to its peers, and may find out about them.
+//! The datagrams that a host sends along the paths to its peers, and what it may find out about paths.
 
 use super::Config;
 use crate::error::ConfigError;
@@ -9,7 +9,7 @@ use crate::frame::{REQUEST_SIZE_MAX, REQUEST_SIZE_MIN};
 pub(crate) struct PathSettings {
     pub(crate) max_datagram: u16,
     pub(crate) request_size: u16,
-    /// 0: the path is not searched.
+    /// The longest datagram that a search of the path may find, in bytes; 0 if there is no search.
     path_mtu: u16,
     pub(crate) ecn: bool,
     pub(crate) roaming: bool,
@@ -17,31 +17,32 @@ pub(crate) struct PathSettings {
 
 impl PathSettings {
     pub(super) const DEFAULT: Self = Self {
-        max_datagram: 1200,
+        max_datagram: 1200, // passes everywhere (RFC 9000 §14)
         request_size: REQUEST_SIZE_MAX,
         path_mtu: 0,
         ecn: false,
+        // With it, a host between the two can take a peer's place: an application has to choose that.
         roaming: false,
     };
 
-    /// What datagrams may become, if the path carries it.
+    /// The length of the longest datagram if the path carries it, in bytes.
     pub(crate) fn largest(&self) -> u16 {
         self.max_datagram.max(self.path_mtu)
     }
 
-    /// What datagrams begin with: a request as long as this has passed; whether more does has yet to be
-    /// found out.
+    /// The length of the longest datagram at first, in bytes.
     pub(super) fn first(&self) -> u16 {
+        // A request as long as this has passed. Whether more passes only a search can tell.
         self.max_datagram.min(self.request_size)
     }
 }
 
 impl Config {
-    /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller of both
-    /// hosts' counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
+    /// The largest UDP payload to send or receive, in bytes, 512 to 65,507. The smaller one of both
+    /// hosts counts. Default 1200, which passes everywhere (RFC 8899 §5.1.2, RFC 9000 §14).
     ///
-    /// What is more than [`request_size`](Self::request_size) is used when a search has found that the
-    /// path carries it: see [`path_mtu_discovery`](Self::path_mtu_discovery).
+    /// Datagrams longer than [`request_size`](Self::request_size) are used when a search has found that
+    /// the path carries them: see [`path_mtu_discovery`](Self::path_mtu_discovery).
     ///
     /// # Errors
     ///
@@ -59,19 +60,19 @@ impl Config {
         Ok(self)
     }
 
-    /// The size of a connection request in bytes of UDP payload, 512 to 1200: a host that connects pads
-    /// its requests to it, and one that listens, or connects to a host that connects to it, does not
-    /// answer shorter ones. So the host that is connected to must have no larger one than the host that
-    /// connects, or the attempt ends as one that is not answered does. Default 1200.
+    /// The size of a connection request in bytes of UDP payload, 512 to 1200. A host that connects pads
+    /// its requests to this size, and a host does not answer shorter ones. So the size of the host that
+    /// is connected to must be no larger than that of the host that connects, or the attempt ends
+    /// without an answer. Default 1200.
     ///
-    /// Less is for carriers whose datagrams are shorter: a datagram of WebTransport is sent in one of
-    /// QUIC, and holds some 1130 bytes. A request is also what proves that the path carries datagrams
+    /// Sizes below 1200 are for carriers whose datagrams are shorter: a datagram of WebTransport is sent
+    /// in one of QUIC, and holds some 1130 bytes. A request also proves that the path carries datagrams
     /// of its size. With less than [`max_datagram`](Self::max_datagram) a connection begins with
     /// datagrams of this size, and searches for larger ones up to `max_datagram` as
     /// [`path_mtu_discovery`](Self::path_mtu_discovery) says.
     ///
-    /// The longest answer to a request of which nothing is known yet, a cookie, is no longer than a
-    /// third of 512 bytes.
+    /// No stranger can use a host to send others more than it sends itself: the longest answer to an
+    /// unknown request, a cookie, is no longer than a third of 512 bytes.
     ///
     /// # Errors
     ///
@@ -90,21 +91,21 @@ impl Config {
     }
 
     /// Searches for datagrams larger than [`max_datagram`](Self::max_datagram) that the path to a
-    /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). A connection begins
-    /// with the smaller one of what both hosts take at first, and the limit is the smaller one of what
-    /// they take at most: a host without this takes `max_datagram`. 0 or less than `max_datagram` is
-    /// off, the default. 1452 is what Ethernet carries under IPv6.
+    /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). The limit is the smaller
+    /// one of both hosts; a host that does not search takes datagrams of `max_datagram` bytes. With 0 or
+    /// less than `max_datagram` there is no search, as by default. Ethernet carries 1452 bytes under
+    /// IPv6.
     ///
-    /// Nothing is tried in the first 5 s of a connection, and nothing as long as there is not more
-    /// to send at once than fits into a datagram. What is found serves small packets, more of which
-    /// then share a datagram, and the rest of large ones that have begun. If the path changes
-    /// and large datagrams vanish, what they carried is cut anew, and
-    /// [`max_datagram`](Self::max_datagram) holds again until a search a minute later.
-    /// [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells the size, and
-    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) what that means for packets.
+    /// The host tries nothing in the first 5 s of a connection, and nothing as long as there is no more
+    /// to send at once than fits into a datagram. Larger datagrams serve small packets, more of which
+    /// then share one, and the rest of large packets that have begun. If the path changes and large
+    /// datagrams vanish, what they carried is cut anew, and [`max_datagram`](Self::max_datagram) holds
+    /// again until a search a minute later. [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells
+    /// the size, and [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) what that means for
+    /// packets.
     ///
-    /// The driver must be able to forbid routers to fragment what says
-    /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment); one that is not must leave this
+    /// The driver must be able to forbid routers to fragment datagrams with
+    /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment). A driver that is not must leave this
     /// off. [`max_datagram_size`](crate::Host::max_datagram_size) grows to `max`.
     ///
     /// # Errors
@@ -123,9 +124,9 @@ impl Config {
         Ok(self)
     }
 
-    /// Leaves [`path_mtu_discovery`](Self::path_mtu_discovery) off, whatever was configured: for
-    /// drivers that cannot keep routers from fragmenting. No datagram is longer than
-    /// [`max_datagram`](Self::max_datagram) then.
+    /// Switches [`path_mtu_discovery`](Self::path_mtu_discovery) off, whatever was configured: for
+    /// drivers that cannot keep routers from fragmenting. No datagram with data is then longer than
+    /// [`max_datagram`](Self::max_datagram).
     ///
     /// ```
     /// use porous_proto::Config;
@@ -140,14 +141,15 @@ impl Config {
         self
     }
 
-    /// Sends data as ECN-capable (ECT(0), RFC 3168), so that routers may mark what they would
-    /// otherwise drop, or earlier: a mark is told to the [controller](crate::congestion) as
-    /// [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come are
-    /// reported to the other host in any case. Has no effect under
+    /// Whether data is sent as ECN-capable (ECT(0), RFC 3168), so that routers may mark datagrams that
+    /// they would otherwise drop, or mark them earlier. The [controller](crate::congestion) is told a
+    /// mark as [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come
+    /// are reported to the remote host in any case. Has no effect under
     /// [`Policy::Paper`](crate::Policy::Paper). Default `false`.
     ///
-    /// It ends by itself where the path removes or invents marks or drops what has them, and where
-    /// a driver of either host does not pass them on: see [`PeerStats::ecn`](crate::PeerStats::ecn).
+    /// A connection stops by itself where the path removes or invents marks or drops datagrams that have
+    /// them, and where a driver of either host does not pass them on: see
+    /// [`PeerStats::ecn`](crate::PeerStats::ecn).
     ///
     /// ```
     /// let _config = porous_proto::Config::new().ecn(true);
@@ -158,20 +160,20 @@ impl Config {
         self
     }
 
-    /// Follows a peer whose host has got another address, because its network has changed or the
-    /// router in front of it has given it another port: [`Event::PeerMoved`](crate::Event::PeerMoved)
-    /// tells. A server wants this for its clients; what they connect to stays where it is. Default
-    /// `false`: what comes from elsewhere is dropped.
+    /// Whether the host follows a peer whose remote host has got another address, because its network has
+    /// changed or its router has given it another port; [`Event::PeerMoved`](crate::Event::PeerMoved)
+    /// tells. A server wants this for its clients; the clients do not need it, as a server stays where it
+    /// is. Default `false`: datagrams from other addresses are dropped.
     ///
     /// The peer moves when a challenge that was sent to the new address has been echoed from there,
-    /// never before, and at most once a second; until then little is sent there: three bytes for each
-    /// one that came (`docs/wire.md`, "Roaming"). So nobody can turn a stream at somebody else's
+    /// never before, and at most once a second. Until then the new address gets three bytes for each
+    /// byte that came from it (`docs/wire.md`, "Roaming"). So nobody can turn a stream at another's
     /// address without seeing what is sent there. A host that sees the datagrams of both directions
-    /// and can send some of its own is believed, as in all else of a connection that is not
-    /// encrypted: that is why this is off by default.
+    /// and can send some of its own is believed, as in everything about a connection that is not
+    /// encrypted: hence the default.
     ///
-    /// It takes connection ids: has no effect where
-    /// [`connection_id_len`](Self::connection_id_len) is 0.
+    /// Has no effect where [`connection_id_len`](Self::connection_id_len) is 0, as such a host knows its
+    /// peers by address alone.
     ///
     /// ```
     /// let _config = porous_proto::Config::new().roaming(true);

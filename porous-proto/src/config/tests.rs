@@ -1,4 +1,4 @@
-//! The ranges of all values, and what a remote host is told of them.
+//! The ranges of all values, and what the handshake tells of them.
 
 use super::*;
 
@@ -44,8 +44,8 @@ fn every_value_has_its_range() {
     assert_eq!(taken(counts, channels), [false, true, true, false]);
 }
 
-/// Nobody means them: a time of nothing ends everything at once, and a budget of nothing holds a
-/// single packet.
+/// A time of 0 would end everything at once, and a budget of 0 hold a single packet: no application
+/// means that.
 #[test]
 fn what_must_not_be_zero_is_an_error_that_names_it() {
     use core::time::Duration;
@@ -80,7 +80,7 @@ fn what_must_not_be_zero_is_an_error_that_names_it() {
     let config = Config::new().timeout(least).unwrap();
     let config = config.unreliable_age(Duration::MAX).unwrap();
     let config = config.send_budget(1).unwrap();
-    // Nobody is let in, which somebody may mean; rates and weights of nothing are the least.
+    // No peer at all may be what an application means. Rates and weights of 0 count as 1.
     let config = config.max_peers(0).host_send_rate(0);
     let budgets = config.budgets;
     assert_eq!((budgets.max_peers, budgets.host_send_rate), (0, 1));
@@ -181,7 +181,7 @@ fn a_host_may_listen_unless_it_is_a_client_or_its_connection_ids_are_empty() {
     let may_listen = |config: Config, len| config.connection_id_len(len).unwrap().may_listen();
     assert!(may_listen(Config::new(), 1) && !may_listen(Config::new(), 0));
     assert!(!may_listen(Config::client(), 4));
-    // Only the last word counts.
+    // The last call counts.
     let nameless = Config::new().connection_id_len(0).unwrap();
     assert!(may_listen(nameless, 4));
 }

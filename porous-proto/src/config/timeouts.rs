@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::Config;
 use crate::error::ConfigError;
 
-/// How long a host waits, for what the setters of the same names say: a microsecond at least.
+/// How long a host waits, as the setters of the same names say: each a microsecond at least.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
     pub(crate) connect_timeout: Duration,
@@ -22,19 +22,21 @@ impl Timeouts {
         timeout: Duration::from_secs(10),
         disconnect_timeout: Duration::from_secs(5),
         unreliable_age: Duration::from_secs(2),
+        // Half of the 30 s for which many routers keep a silent connection.
         keepalive: Duration::from_secs(15),
     };
 
-    /// The timeout as the remote host is told it: in whole milliseconds, 1 at least, and 49 days at
-    /// most.
+    /// The timeout as the remote host is told it, in whole milliseconds.
     pub(crate) fn timeout_ms(&self) -> Option<NonZeroU32> {
+        // At least 1, as 0 is no value of type 13, and 49 days at most.
         let whole = u32::try_from(self.timeout.as_millis()).unwrap_or(u32::MAX);
         NonZeroU32::new(whole.max(1))
     }
 }
 
 impl Config {
-    /// How long [`connect`](crate::Host::connect) tries. Default 10 s.
+    /// The time for which [`connect`](crate::Host::connect) tries, and for which an
+    /// [`Event::Request`](crate::Event::Request) waits for its answer. Default 10 s.
     ///
     /// # Errors
     ///
@@ -53,10 +55,12 @@ impl Config {
         Ok(self)
     }
 
-    /// A connection ends when nothing valid has come on it for this time (§2.2). Default 10 s.
+    /// The silence after which a connection ends: nothing valid has come on it for this time.
+    /// Default 10 s.
     ///
-    /// The remote host is told, in milliseconds, and keeps the connection alive by the shorter of the
-    /// two timeouts; see [`Peer::remote_timeout`](crate::Peer::remote_timeout).
+    /// The remote host is told, in milliseconds. Each host keeps the connection alive by the shorter one
+    /// of both timeouts; see [`Peer::remote_timeout`](crate::Peer::remote_timeout). Time in which the
+    /// host is not stepped does not count, three pauses in a row at most. §2.2 of the paper.
     ///
     /// # Errors
     ///
@@ -75,13 +79,16 @@ impl Config {
         Ok(self)
     }
 
-    /// A peer that is silent for this time under [`Policy::Modern`](crate::Policy::Modern) is sent a
-    /// ping, at least 100 ms and at most a quarter of the [`timeout`](Self::timeout), and more until an
-    /// answer comes: one each second, or ten in a timeout. The timeout that counts is the shorter one
-    /// of the two hosts. One of them is enough: the host with the larger random id waits a quarter
-    /// longer after the other has pinged it. A router that translates addresses keeps a silent
-    /// connection for 30 s or more (RFC 4787 REQ-5). Default 15 s, but a quarter of the timeout is
+    /// The silence of a peer after which it is sent a ping, under
+    /// [`Policy::Modern`](crate::Policy::Modern): at least 100 ms, and at most a quarter of the
+    /// [`timeout`](Self::timeout). Further pings follow until an answer comes: one each second, or ten in
+    /// a timeout. Default 15 s, but a quarter of the timeout is
     /// less: with the default timeout 2.5 s.
+    ///
+    /// Of both hosts' timeouts the shorter one counts. One exchange of pings serves both hosts: the one
+    /// with the larger random id waits a quarter longer after the other has pinged it. Many routers that
+    /// translate addresses keep a silent connection for 30 s, although two minutes are asked of them (RFC
+    /// 4787 REQ-5).
     ///
     /// # Errors
     ///
@@ -102,7 +109,7 @@ impl Config {
         Ok(self)
     }
 
-    /// How long a disconnection waits for its acknowledgement (§2.5). Default 5 s.
+    /// The time for which a disconnection waits for its acknowledgement. Default 5 s. §2.5 of the paper.
     ///
     /// # Errors
     ///
@@ -121,14 +128,14 @@ impl Config {
         Ok(self)
     }
 
-    /// How long an unreliable packet may wait to be sent, while the network or the remote host
-    /// takes no more: an older one is dropped, counted in
-    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. One that
-    /// has been sent in part is sent to its end. `Duration::MAX`: for ever.
+    /// The time for which an unreliable packet may wait to be sent, while the network or the remote host
+    /// takes no more. An older packet is dropped, counted in
+    /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. A packet of
+    /// which a part has been sent is sent to its end. With `Duration::MAX` packets wait for ever.
     ///
     /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
-    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So what may only have an
-    /// age of a microsecond is sent at once or not at all.
+    /// [polled](crate::Host::poll_transmit) for the first time afterwards. So with an age of a
+    /// microsecond packets are sent at once or not at all.
     ///
     /// Default 2 s: what is older is of no use in a game, and a network that was interrupted for a
     /// moment has recovered by then.
@@ -151,7 +158,7 @@ impl Config {
     }
 }
 
-/// Times count in whole microseconds.
+/// Whether a time is 0 in whole microseconds, in which all times count.
 const fn is_zero(time: Duration) -> bool {
     time.as_micros() == 0
 }

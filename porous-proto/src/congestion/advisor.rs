@@ -6,35 +6,35 @@ use super::conditions::{BinaryMode, Conditions, Fates};
 use crate::stats::PeerStats;
 use crate::time::Instant;
 
-/// Nothing is known of what happened longer between two looks.
+/// The longest time between two calls that counts: of more, too little is known.
 const LONGEST: Duration = Duration::from_secs(60);
 
 const MILLION: u64 = 1_000_000;
 
-/// All that was sent, in hundredths of a percent.
+/// A share of all, in hundredths of a percent.
 const ALL: u16 = 10_000;
 
-/// What an [`Advisor`] says.
+/// How often an [`Advisor`] advises to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Advice {
-    /// How the network is doing.
+    /// Whether conditions are good or bad.
     pub mode: BinaryMode,
-    /// How many packets to send in a second; at least 1.
+    /// Packets to send in a second, at least 1.
     pub packets: u32,
 }
 
 /// Tells an engine how often to send its state: Gaffer's simple binary congestion avoidance.
 ///
-/// A game that sends 30 times a second whatever happens makes a bad network worse, and its states wait
-/// behind each other. It can do with fewer and larger steps. The advisor has two modes. It turns from
-/// good to bad at once when the smoothed round trip is longer than a limit, or when in about a second
-/// (and of 20 frames at least) more than 5 % were lost. It turns back when conditions have been good
-/// for 4 s. This time doubles, up to a minute, whenever good mode ends within 10 s, so that nothing
-/// flickers; each 10 s in good mode halve it, down to one second.
+/// A game that sends 30 times a second whatever happens makes a bad network worse, and its states wait behind
+/// each other. Such a game can do with fewer and larger steps. The advisor has two modes. It turns from good
+/// to bad at once when the smoothed round trip is longer than a limit, or when in about a second, and of 20
+/// frames at least, more than 5 % were lost. It turns back when conditions have been good for 4 s. This time
+/// doubles, up to a minute, whenever good mode ends within 10 s, so that modes do not flicker; each 10 s in
+/// good mode halve it, down to one second.
 ///
-/// It only advises, and sends and holds back nothing. One is needed for each peer, and whatever
-/// controller the host has goes on beside it: [`Congestion::Binary`](super::Congestion::Binary) is the
-/// same as a controller.
+/// The advisor neither sends nor holds back anything. Each peer needs one of its own, and the congestion
+/// controller of the host goes on beside it. [`Congestion::Binary`](super::Congestion::Binary) is the same as
+/// a controller.
 ///
 /// ```
 /// use core::time::Duration;
@@ -72,21 +72,25 @@ pub struct Advice {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Advisor {
+    /// Packets a second in good mode.
     good: u32,
+    /// Packets a second in bad mode.
     bad: u32,
+    /// Conditions are bad while the smoothed round trip is longer than this.
     rtt: Duration,
     conditions: Conditions,
     fates: Fates,
-    /// Frames sent and lost so far.
+    /// Frames sent and frames lost at the last call of `update`.
     counted: (u64, u64),
-    /// When a rate was last told.
+    /// When `update_by` was last called.
     told: Option<Instant>,
-    /// What of a packet was sent by then and is not counted yet, in millionths.
+    /// The part of a packet that was sent by then and is not counted yet, in millionths.
     part: u64,
 }
 
 impl Advisor {
-    /// In good mode, for 30 packets a second in good mode and 10 in bad, and round trips of 250 ms.
+    /// An advisor in good mode, for 30 packets a second in good mode and 10 in bad mode, and for smoothed
+    /// round trips of up to 250 ms.
     ///
     /// ```
     /// use porous_proto::congestion::{Advisor, BinaryMode};
@@ -109,7 +113,8 @@ impl Advisor {
         }
     }
 
-    /// How many packets a second there are in good mode and in bad mode; at least 1.
+    /// Sets the packets a second to send in good mode and in bad mode; 30 and 10 if this is not called. 0
+    /// counts as 1.
     ///
     /// ```
     /// use porous_proto::congestion::Advisor;
@@ -127,7 +132,7 @@ impl Advisor {
         }
     }
 
-    /// Which smoothed round trips are too long: those above this one.
+    /// Sets the longest smoothed round trip of good conditions; 250 ms if this is not called.
     ///
     /// ```
     /// use core::time::Duration;
@@ -145,10 +150,10 @@ impl Advisor {
         self
     }
 
-    /// How much of what is sent may be lost, in hundredths of a percent. Default: 500, as for
+    /// Sets the share of frames that may be lost, in hundredths of a percent. Default: 500, as for
     /// [`Congestion::Binary`](super::Congestion::Binary).
     ///
-    /// Some wireless networks lose as much however little is sent: on these it is no reason to send
+    /// Some wireless networks lose more than 5 % however little is sent: there loss is no reason to send
     /// less. From 10,000 on only round trips count.
     ///
     /// ```
@@ -168,8 +173,8 @@ impl Advisor {
         self
     }
 
-    /// The advice for now, from what is known about the peer. To be called once a tick, or a few
-    /// times a second at least: between two calls nothing is seen.
+    /// The advice for now, from the statistics of the peer. To be called once a tick, or a few times a second
+    /// at least: between two calls nothing is seen.
     ///
     /// ```
     /// use core::time::Duration;
@@ -184,6 +189,7 @@ impl Advisor {
     /// ```
     pub fn update(&mut self, stats: &PeerStats, now: Instant) -> Advice {
         let sent = stats.frames_sent;
+        // Frames that were only late are not lost.
         let lost = stats.frames_lost.saturating_sub(stats.frames_spurious);
         let (sent_before, lost_before) = self.counted;
         let newly = (
@@ -195,12 +201,13 @@ impl Advisor {
         self.look(stats.rtt, now)
     }
 
-    /// The same from numbers, where there is no host: the smoothed round trip; the share of the last
-    /// packets that was lost, in hundredths of a percent (10,000 and more are all); and how many
-    /// packets are sent in a second. To be called as often; a minute counts for what is longer between
-    /// two calls. Not to be mixed with [`update`](Self::update).
+    /// The advice for now, from numbers, where there is no host. `rtt` is the smoothed round trip; `loss` the
+    /// share of recent packets that was lost, in hundredths of a percent, where more than 10,000 counts as
+    /// 10,000; `rate` the packets that are sent in a second. To be called once a tick, or a few times a
+    /// second at least: of a longer time between two calls a minute counts. Not to be mixed with
+    /// [`update`](Self::update).
     ///
-    /// An `AckSystem` of `porous-message` tells the first two.
+    /// An `AckSystem` of `porous-message` tells `rtt` and `loss`.
     ///
     /// ```
     /// use core::time::Duration;
@@ -217,7 +224,7 @@ impl Advisor {
     pub fn update_by(&mut self, rtt: Duration, loss: u16, rate: u32, now: Instant) -> Advice {
         let before = self.told.replace(now).unwrap_or(now);
         let elapsed = now.saturating_duration_since(before).min(LONGEST);
-        // At most a minute's.
+        // A minute at most, so that nothing overflows.
         let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let sent = self.part + micros * u64::from(rate);
         self.part = sent % MILLION;
@@ -282,7 +289,7 @@ mod tests {
             (5, 0, BinaryMode::Good),
         ] {
             let mut advisor = Advisor::new();
-            // What was lost before the first look is not of this second either.
+            // Frames that were lost before the first call do not count either.
             advisor.update(&stats(0, (100, 0, 0)), ms(0));
             advisor.update(&stats(0, (100, 0, 0)), ms(1000));
             let advice = advisor.update(&stats(0, (200, lost, spurious)), ms(2000));
@@ -290,6 +297,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn how_much_may_be_lost_can_be_said() {
         for (highest, lost, mode) in [
@@ -307,7 +315,7 @@ mod tests {
         }
     }
 
-    /// 60 looks a second, at each of which less than a packet is lost.
+    /// 60 calls a second, for each of which less than a packet is lost.
     #[test]
     fn numbers_say_the_same_as_counts() {
         for (rate, loss, mode) in [
@@ -331,7 +339,7 @@ mod tests {
         let mut advisor = Advisor::new();
         let rtt = Duration::from_millis(251);
         assert_eq!(advisor.update_by(rtt, 0, 0, ms(0)).mode, BinaryMode::Bad);
-        // Time that jumps, either way.
+        // Time jumps ahead and back.
         for micros in [u64::MAX / 2, 0, 7] {
             let now = Instant::from_micros(micros);
             advisor.update_by(Duration::MAX, u16::MAX, u32::MAX, now);

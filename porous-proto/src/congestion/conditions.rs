@@ -1,41 +1,41 @@
-//! Whether conditions are good or bad, by Gaffer's simple binary congestion avoidance: slow to
-//! believe in good ones, and slower after each disappointment (`docs/deviations.md` D7).
+//! Whether conditions are good or bad, by Gaffer's simple binary congestion avoidance: bad ones are believed
+//! at once, good ones after a trial, which becomes longer with each disappointment (`docs/deviations.md` D7).
 
 use core::time::Duration;
 
 use crate::time::Instant;
 
-/// How a network is doing.
+/// The two modes of an [`Advisor`](super::Advisor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryMode {
-    /// All is well: send often.
+    /// Round trips are short and little is lost: send often.
     Good,
     /// Round trips are long, or much is lost: send seldom.
     Bad,
 }
 
-/// For how long conditions have to be good at first.
+/// How long conditions must be good before good mode begins, at first.
 const TRIAL: Duration = Duration::from_secs(4);
 const TRIAL_MIN: Duration = Duration::from_secs(1);
 const TRIAL_MAX: Duration = Duration::from_secs(60);
-/// Good mode that ends sooner was a mistake, and each time that it has lasted for this time it was
-/// none.
+/// Good mode that ends sooner was a mistake and doubles the trial. Each time good mode has lasted for this
+/// long, the trial is halved.
 const PROOF: Duration = Duration::from_secs(10);
 
-/// The two modes, and when one turns into the other.
+/// The current mode, and how long the next trial is.
 #[derive(Clone, Debug)]
 pub(super) struct Conditions {
     mode: BinaryMode,
-    /// When good mode began; in bad mode, when conditions last became good.
+    /// In good mode, when it began. In bad mode, when conditions became good; `None` while they are bad.
     since: Option<Instant>,
-    /// In good mode, from when the next [`PROOF`] counts.
+    /// In good mode, when the current [`PROOF`] began.
     proven: Instant,
-    /// For how long conditions have to be good before good mode begins.
+    /// How long conditions must be good before good mode begins.
     trial: Duration,
 }
 
 impl Conditions {
-    /// In good mode: nothing speaks against it.
+    /// In good mode, as nothing speaks against it yet.
     pub(super) const fn new() -> Self {
         Self {
             mode: BinaryMode::Good,
@@ -49,7 +49,7 @@ impl Conditions {
         self.mode
     }
 
-    /// Conditions are such now.
+    /// Conditions are bad or good now.
     pub(super) fn update(&mut self, is_bad: bool, now: Instant) {
         match self.mode {
             BinaryMode::Good => self.update_good(is_bad, now),
@@ -59,14 +59,16 @@ impl Conditions {
 
     fn update_good(&mut self, is_bad: bool, now: Instant) {
         let since = *self.since.get_or_insert_with(|| {
-            self.proven = now; // the first time
+            self.proven = now; // a clock may begin anywhere: time before the first call proves nothing
             now
         });
+        // More than one at a time where updates are rare, so that nothing depends on how often they come.
         while now.saturating_duration_since(self.proven) >= PROOF && self.trial > TRIAL_MIN {
             self.proven = self.proven + PROOF;
             self.trial = (self.trial / 2).max(TRIAL_MIN);
         }
         if is_bad {
+            // Modes must not flicker: a path that toggles is trusted ever less.
             if now.saturating_duration_since(since) < PROOF {
                 self.trial = (self.trial * 2).min(TRIAL_MAX);
             }
@@ -92,19 +94,22 @@ impl Conditions {
 /// What became of frames in about a second.
 #[derive(Clone, Debug)]
 pub(super) struct Fates {
+    /// When the current second began; `None` before the first call.
     since: Option<Instant>,
+    /// Frames of this second whose fate is known.
     known: u64,
-    /// In ten-thousandths of a frame.
+    /// Those of them that were lost, in ten-thousandths of a frame.
     lost: u64,
-    /// The frames of 10,000 that may be lost.
+    /// Frames of 10,000 that may be lost.
     allowed: u16,
+    /// True if more were lost in the last whole second.
     is_lossy: bool,
 }
 
 impl Fates {
-    /// A share of fewer frames says little: they wait for more,
+    /// A share of fewer frames says little: a second with fewer is prolonged.
     const FEW: u64 = 20;
-    /// but not for longer than this: a sender of so little is told nothing.
+    /// The longest time for which a second is prolonged. A sender of so few frames is taken to lose none.
     const LONG: Duration = Duration::from_secs(10);
 
     pub(super) const fn new() -> Self {
@@ -117,17 +122,17 @@ impl Fates {
         }
     }
 
-    /// How many of 10,000 may be lost.
+    /// `allowed`: frames of 10,000 that may be lost.
     pub(super) const fn allow(&mut self, allowed: u16) {
         self.allowed = allowed;
     }
 
-    /// The fate of `known` more frames is known now, and `lost` of these are lost.
+    /// The fate of `known` more frames is known now: `lost` of them are lost.
     pub(super) fn add(&mut self, known: u64, lost: u64, now: Instant) {
         self.add_parts(known, lost.saturating_mul(10_000), now);
     }
 
-    /// The same, with what is lost in ten-thousandths of a frame.
+    /// The same, with `lost` in ten-thousandths of a frame.
     pub(super) fn add_parts(&mut self, known: u64, lost: u64, now: Instant) {
         let since = *self.since.get_or_insert(now);
         self.known = self.known.saturating_add(known);
@@ -141,7 +146,7 @@ impl Fates {
         }
     }
 
-    /// Whether more than that were lost in the last second.
+    /// Whether more frames than allowed were lost in the last whole second.
     pub(super) const fn is_lossy(&self) -> bool {
         self.is_lossy
     }
@@ -152,14 +157,14 @@ mod tests {
     use super::*;
     use crate::congestion::tests::script::ms;
 
-    /// Tells that conditions are such from one millisecond to another, ten times a second.
+    /// Updates ten times a second, from one millisecond to another.
     fn run(conditions: &mut Conditions, is_bad: bool, (from, to): (u64, u64)) {
         for time in (from..to).step_by(100) {
             conditions.update(is_bad, ms(time));
         }
     }
 
-    /// The first millisecond from which it is good again, if conditions are good from then on.
+    /// The first millisecond of good mode, if conditions are good from `from` on.
     fn good_again(conditions: &mut Conditions, from: u64) -> u64 {
         let mut time = from;
         while conditions.mode() == BinaryMode::Bad {
@@ -170,6 +175,7 @@ mod tests {
         time - 1
     }
 
+    /// D7.
     #[test]
     fn good_turns_bad_at_once_and_bad_turns_good_after_a_trial() {
         let mut conditions = Conditions::new();
@@ -177,11 +183,11 @@ mod tests {
         assert_eq!(conditions.mode(), BinaryMode::Good);
         conditions.update(true, ms(9000));
         assert_eq!(conditions.mode(), BinaryMode::Bad);
-        // It was good for less than ten seconds: eight instead of four.
+        // Good mode lasted for less than ten seconds: the trial is eight seconds instead of four.
         assert_eq!(good_again(&mut conditions, 9100), 17_100);
     }
 
-    /// Clocks begin anywhere.
+    /// A clock may begin anywhere.
     #[test]
     fn time_before_the_first_look_proves_nothing() {
         let mut conditions = Conditions::new();
@@ -199,8 +205,9 @@ mod tests {
         assert_eq!(good_again(&mut conditions, 8000), 16_000);
     }
 
+    /// D7.
     #[test]
-    fn whoever_toggles_waits_twice_as_long_up_to_a_minute() {
+    fn each_disappointment_doubles_the_trial_up_to_a_minute() {
         let mut conditions = Conditions::new();
         let mut time = 0;
         for trial in [8000, 16_000, 32_000, 60_000, 60_000] {
@@ -208,12 +215,13 @@ mod tests {
             assert_eq!(good_again(&mut conditions, time), time + trial);
             time += trial + 9999;
         }
-        // Ten seconds are enough: not doubled, but halved.
+        // Good mode has lasted for ten seconds: the trial is not doubled, but halved.
         time += 1;
         conditions.update(true, ms(time));
         assert_eq!(good_again(&mut conditions, time), time + 30_000);
     }
 
+    /// D7.
     #[test]
     fn each_ten_good_seconds_halve_the_trial_down_to_a_second() {
         for (good, trial) in [
@@ -229,7 +237,7 @@ mod tests {
         }
     }
 
-    /// Who asks once an hour gets the same answers.
+    /// An application that asks once an hour gets the same answers.
     #[test]
     fn nothing_depends_on_how_often_it_is_told() {
         let mut conditions = Conditions::new();
@@ -243,6 +251,7 @@ mod tests {
         assert_eq!(conditions.mode(), BinaryMode::Good);
     }
 
+    /// D7.
     #[test]
     fn more_than_one_in_twenty_is_too_much() {
         for (lost, is_lossy) in [(5, false), (6, true)] {
@@ -260,6 +269,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn one_of_a_few_is_no_share() {
         let mut fates = Fates::new();
@@ -268,7 +278,7 @@ mod tests {
         assert!(!fates.is_lossy());
         fates.add(1, 1, ms(1600)); // two of twenty
         assert!(fates.is_lossy());
-        // Who sends next to nothing stays so for ten seconds.
+        // For a sender of next to nothing the verdict stays for ten seconds.
         fates.add(1, 1, ms(11_599));
         assert!(fates.is_lossy());
         fates.add(0, 0, ms(11_600));

@@ -7,51 +7,51 @@ use crate::time::Instant;
 
 /// Frames were acknowledged for the first time.
 ///
-/// Only frames with data count, those that are in flight: bare acknowledgements and signalling are
-/// outside the congestion window (`docs/deviations.md` T20).
+/// Only frames with data count: they are in flight, and bare acknowledgements and signalling are outside the
+/// congestion window (`docs/deviations.md` T20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// When the acknowledgement came.
     pub now: Instant,
-    /// How many bytes the frames had, with all their headers but UDP's.
+    /// Bytes of the frames, with all headers but those of UDP and IP.
     pub bytes: u32,
-    /// How many frames they were, at least one.
+    /// Number of the frames, at least 1.
     pub frames: u32,
-    /// When the newest of them was sent.
+    /// When the newest of the frames was sent.
     pub sent: Instant,
-    /// How long the newest frame of the acknowledgement was under way there and back, without the
-    /// time for which the remote host says that it held the acknowledgement back. `None` if that was
-    /// measured before, or is no good. Under [`Policy::Paper`](crate::Policy::Paper) pings measure,
-    /// and this is always `None`.
+    /// Round trip of the newest frame of the acknowledgement, without the time for which the remote host says
+    /// that it held the acknowledgement back. `None` if that frame was acknowledged before, or if the
+    /// acknowledgement was held back for too long to tell anything. Always `None` under
+    /// [`Policy::Paper`](crate::Policy::Paper), where only pings measure round trips.
     pub rtt: Option<Duration>,
-    /// The smoothed round-trip time; before the first sample a guess.
+    /// The smoothed round-trip time; 200 ms before the first sample.
     pub smoothed_rtt: Duration,
-    /// Bytes in flight before the acknowledgement: these and those that are still under way.
+    /// Bytes in flight before the acknowledgement: those of these frames and of all that are still on their
+    /// way.
     pub in_flight: u32,
-    /// Whether the window or the pace held data back when the host last had a chance to send. If
-    /// not, the window was not used, and there is no reason to believe that more would fit
-    /// (RFC 9002 §7.8).
+    /// True if the window or the pace held data back when the host last had a chance to send. If false, the
+    /// window was not used, and there is no reason to believe that more would fit (RFC 9002 §7.8).
     pub is_limited: bool,
-    /// The most that may be sent, in bytes a second: B of (10). `u32::MAX`: no limit.
+    /// The most that may be sent by the rates that both hosts want, in bytes a second; `u32::MAX` without a
+    /// limit: B of (10).
     pub bandwidth: u32,
-    /// How late the host is called when something is due, at most recently: about a step (§2.1) for one
-    /// that is called once a frame, nothing for one that is called in time. Round trips are not known
-    /// any better, and data leaves in bursts of this length.
+    /// How late this host is called when something is due, at most recently: about the time between steps for
+    /// a host that is called once for each frame of a game, zero for one that is called in time. Round trips
+    /// are known no more exactly than this, and data leaves in bursts of this length (§2.1).
     pub step: Duration,
 }
 
-/// What is wrong.
+/// What happened to a frame, as far as a congestion controller cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
-    /// A frame is lost, the first of an episode: reason to send less. An episode lasts until a frame
-    /// is acknowledged that was sent after it began (RFC 9002 §7.3.2).
+    /// A frame is lost, the first of an episode: a reason to send less. An episode lasts until a frame is
+    /// acknowledged that was sent after the episode began (RFC 9002 §7.3.2).
     Loss,
-    /// Another one is lost in the same episode.
+    /// Another frame is lost in the same episode: no reason to send even less.
     FurtherLoss,
-    /// A router marked a frame instead of dropping it (ECN), the first of an episode. Nothing was
-    /// lost.
+    /// A router marked a frame instead of dropping it (ECN), the first of an episode. Nothing was lost.
     Mark,
-    /// A frame is lost, and nothing sent for long before it has arrived: the path may have changed
+    /// A frame is lost, and so is all that was sent for long before it: the path may have changed
     /// (RFC 9002 §7.6; (13)).
     Persistent,
 }
@@ -59,11 +59,11 @@ pub enum Signal {
 /// A sign of congestion, or of a bad line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// When it was noticed.
+    /// When the trouble was noticed.
     pub now: Instant,
-    /// What it is.
+    /// What kind of trouble it is.
     pub signal: Signal,
-    /// How many bytes are lost, in one frame; 0 for a mark.
+    /// Bytes of the lost frame; 0 for a mark.
     pub bytes: u32,
     /// When the frame was sent.
     pub sent: Instant,
@@ -71,15 +71,15 @@ pub struct Trouble {
     pub in_flight: u32,
 }
 
-/// Decides how much may be in flight to one peer.
+/// Decides how many bytes may be in flight to one peer.
 ///
-/// Whatever it answers, the host adds to it: at least two frames may be in flight, never more than
-/// twice of what was in flight at most in the last seconds (or
-/// [`initial_window`](super::initial_window)), and never more than [`Config`](crate::Config)'s
-/// rates. Probes for what may be lost are outside the window, but count as in flight.
+/// The host keeps bounds of its own around the answer: at least two frames may be in flight; at most twice
+/// the most bytes that were in flight in the last 5 to 10 s, or [`initial_window`](super::initial_window) if
+/// that is more; and no more leaves than the rates of [`Config`](crate::Config) allow. Probes for frames that
+/// may be lost are outside the window, but count as in flight.
 ///
-/// A controller is called in the order of events, and with nothing else than what it is told: the
-/// same calls must give the same answers.
+/// A controller is called in the order of events, and knows only what it is told: the same calls must give
+/// the same answers.
 ///
 /// ```
 /// use porous_proto::Config;
@@ -127,27 +127,28 @@ pub trait Controller: fmt::Debug + Send + Sync {
     /// Frames were acknowledged.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// Something was lost or marked. What an acknowledgement says is lost comes after its
-    /// [`on_ack`](Self::on_ack).
+    /// A frame was lost or marked. Losses that follow from an acknowledgement come after the
+    /// [`on_ack`](Self::on_ack) of that acknowledgement.
     fn on_trouble(&mut self, trouble: &Trouble);
 
-    /// Nothing was lost in the last episode: all of it only came late. A controller that remembers
-    /// what it did then takes it back. Does nothing by default.
+    /// Nothing was lost in the last episode: all of its frames only came late. A controller that remembers
+    /// its window before the episode restores it. Does nothing by default.
     fn on_spurious(&mut self) {}
 
-    /// A frame of `bytes` is sent, and `in_flight` bytes are in flight now. Does nothing by default.
+    /// A frame of `bytes` bytes with data is sent, and `in_flight` bytes are in flight with it. Does nothing
+    /// by default.
     fn on_sent(&mut self, now: Instant, bytes: u32, in_flight: u32) {
         let _ = (now, bytes, in_flight);
     }
 
-    /// Frames can have `mtu` bytes from now on.
+    /// Frames can have up to `mtu` bytes from now on, more or fewer than before.
     fn on_mtu(&mut self, mtu: u32);
 
-    /// The most bytes in flight. Half of the range of the type, or more, is no window at all: then
-    /// nothing but the pace limits what is sent.
+    /// The most bytes that may be in flight. Half of the range of the type, or more, is no window at all:
+    /// then only the pace limits what is sent.
     fn window(&self) -> u32;
 
-    /// How fast data leaves, in bytes a second. `None`, the default: a window in four fifths of a
+    /// The pace of data, in bytes a second. `None`, as by default, stands for a window in four fifths of a
     /// round trip (RFC 9002 §7.7).
     fn pacing_rate(&self) -> Option<u32> {
         None

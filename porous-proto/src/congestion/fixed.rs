@@ -1,5 +1,5 @@
-//! Rates that the application knows: one and no control, or one for good conditions and one for bad
-//! ones (Gaffer's simple binary congestion avoidance).
+//! Rates that the application knows: one rate whatever happens, or one for good conditions and one for bad
+//! conditions (Gaffer's simple binary congestion avoidance).
 
 use core::time::Duration;
 
@@ -10,19 +10,21 @@ use super::controller::{Ack, Controller, Signal, Trouble};
 /// Sends at one of two rates.
 #[derive(Debug)]
 pub(super) struct Binary {
-    /// In bytes a second.
+    /// The rate in good conditions, in bytes a second.
     good: u32,
+    /// The rate in bad conditions, in bytes a second.
     bad: u32,
     conditions: Conditions,
     fates: Fates,
 }
 
 impl Binary {
-    /// What is a long round trip.
+    /// Conditions are bad while the smoothed round trip is longer than this.
     const RTT: Duration = Duration::from_millis(250);
 
     pub(super) fn new(good: u32, bad: u32) -> Self {
         Self {
+            // A pace of 0 would hold data back for ever.
             good: good.max(1),
             bad: bad.max(1),
             conditions: Conditions::new(),
@@ -41,12 +43,12 @@ impl Controller for Binary {
     fn on_trouble(&mut self, trouble: &Trouble) {
         match trouble.signal {
             Signal::Loss | Signal::FurtherLoss => self.fates.add(1, 1, trouble.now),
-            // Nothing gets through: whatever the share, this is bad.
+            // Nothing gets through: conditions are bad, whatever share was lost of few frames.
             Signal::Persistent => {
                 self.fates.add(1, 1, trouble.now);
                 self.conditions.update(true, trouble.now);
             }
-            // A queue is full.
+            // A router says that its queue is full: there is nothing to count.
             Signal::Mark => self.conditions.update(true, trouble.now),
         }
         if self.fates.is_lossy() {
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(binary.pacing_rate(), Some(10_000));
         binary.rtt = Duration::from_millis(250);
         for (time, rate) in [(11_001, 10_000), (13_000, 10_000), (13_001, 30_000)] {
-            binary.at(ms(time)); // half of four seconds: it was good for ten
+            binary.at(ms(time)); // half of a trial of four seconds: good mode has lasted for ten
             binary.acknowledge(1000);
             assert_eq!(binary.pacing_rate(), Some(rate), "{time}");
         }
@@ -141,6 +143,7 @@ mod tests {
         }
     }
 
+    /// D7.
     #[test]
     fn marks_and_persistent_congestion_are_bad_at_once() {
         for signal in [Signal::Mark, Signal::Persistent] {

@@ -1,5 +1,5 @@
-//! The paper's controller: slow start and congestion avoidance, counted in bytes (§3.1.4), and the
-//! reset of a window whose frames keep being dropped (§3.1.5).
+//! The paper's controller: slow start and congestion avoidance, counted in bytes (§3.1.4), and the reset of a
+//! window whose frames keep being dropped (§3.1.5).
 
 use core::time::Duration;
 
@@ -41,35 +41,40 @@ impl Paper {
         self.window <= self.threshold // (8)
     }
 
-    /// W_r,max (10), but never less than two frames (`docs/deviations.md` T14).
+    /// W_r,max in bytes (10).
     fn max_window(&self, bandwidth: u32, rtt: Duration) -> u32 {
         if bandwidth == u32::MAX {
             return u32::MAX / 2; // no limit, however short the round trip is
         }
         let bytes = u128::from(bandwidth) * rtt.as_micros() / 1_000_000; // (10)
-        // Half of the range is left, so that sums of windows and frames cannot overflow.
+        // Never less than two frames, or a slow line with a short round trip would carry nothing (T14). Half
+        // of the range is left, so that sums of windows and frames cannot overflow.
         u32::try_from(bytes)
             .unwrap_or(u32::MAX)
             .clamp(2 * self.mtu, u32::MAX / 2)
     }
 
-    /// A frame of `bytes` was acknowledged.
+    /// A frame of `bytes` was acknowledged. `max`: the largest window.
     fn on_acknowledged(&mut self, bytes: u32, max: u32) {
         if !self.in_slow_start() {
-            // Once for each window of data acknowledged without a drop.
+            // A frame more for each window of data that was acknowledged without a drop.
             self.acknowledged = self.acknowledged.saturating_add(bytes);
             if self.acknowledged < self.window {
                 return;
             }
             self.acknowledged = 0;
         }
+        // A whole MTU, however short the frame was and though the window was not used: so the paper has it
+        // (the other controllers do not, T16).
         self.window = self.window.saturating_add(self.mtu).min(max); // (9)
     }
 
-    /// Frames begin to be lost, for reasons that take a round trip to end.
+    /// An episode of losses begins.
     fn back_off(&mut self) {
         self.before = Some((self.window, self.threshold));
         self.window = (self.window / 2).max(self.mtu); // (11)
+        // The window equals the threshold now, so that by (8) it is in slow start once more (T17 has it
+        // otherwise for other controllers).
         self.threshold = self.window.max(2 * self.mtu); // (12)
     }
 
@@ -83,12 +88,14 @@ impl Paper {
 impl Controller for Paper {
     fn on_ack(&mut self, ack: &Ack) {
         let max = self.max_window(ack.bandwidth, ack.smoothed_rtt);
+        // The paper counts frames: each of an acknowledgement alone.
         for _ in 0..ack.frames {
             self.on_acknowledged(ack.bytes / ack.frames, max);
         }
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
+        // A drop of any kind: the window of data that counts begins anew, as it has to be without a drop.
         self.acknowledged = 0;
         match trouble.signal {
             Signal::Loss | Signal::Mark => self.back_off(),
@@ -99,6 +106,7 @@ impl Controller for Paper {
 
     fn on_spurious(&mut self) {
         if let Some((window, threshold)) = self.before.take() {
+            // The larger of both, as the window may have grown beyond since then.
             self.window = self.window.max(window);
             self.threshold = self.threshold.max(threshold);
         }
@@ -177,11 +185,12 @@ mod tests {
         acknowledge(&mut paper, 1, u32::MAX, RTT);
         assert_eq!(paper.window(), 7000);
         acknowledge(&mut paper, 6, u32::MAX, RTT);
-        signal(&mut paper, Signal::FurtherLoss); // no backoff, but the count starts again
+        signal(&mut paper, Signal::FurtherLoss); // no backoff, but the count of bytes starts anew
         acknowledge(&mut paper, 1, u32::MAX, RTT);
         assert_eq!(paper.window(), 7000);
     }
 
+    /// T14.
     #[test]
     fn equation_10_bandwidth_bounds_the_window_and_two_frames_always_fit() {
         let mut paper = Paper::new(1000);
@@ -191,7 +200,7 @@ mod tests {
         assert_eq!(paper.window(), 2000);
     }
 
-    /// Two hosts in one process may have a round-trip time of nothing.
+    /// Between two hosts in one process a round trip may take no time. T14.
     #[test]
     fn equation_10_without_a_limit_of_bandwidth_there_is_none_of_the_window() {
         let mut paper = Paper::new(1000);
@@ -237,6 +246,7 @@ mod tests {
         assert_eq!(paper.window(), 1000);
     }
 
+    /// D6.
     #[test]
     fn a_spurious_episode_is_taken_back() {
         let mut paper = dropped_once();

@@ -1,22 +1,21 @@
-//! The controller of RFC 9002 §7, which TCP has as NewReno: twice as much in each round trip until
-//! something is lost, then half, and from there on a frame more in each (`docs/deviations.md` D6).
-//! Sections are the RFC's.
+//! The controller of RFC 9002 §7, which TCP has as NewReno: the window doubles in each round trip until a
+//! frame is lost; then half of it is left, and it grows by a frame in each round trip (`docs/deviations.md`
+//! D6). Sections are the RFC's.
 
 use super::controller::{Ack, Controller, Signal, Trouble};
-use super::curve::{ONE, fraction};
 use super::{MAX_WINDOW, initial_window, min_window};
+use super::{ONE, fraction};
 use crate::time::Instant;
 
 /// The congestion window of one peer.
 #[derive(Debug)]
 pub(super) struct Reno {
     mtu: u32,
-    /// In [`ONE`]s.
+    /// cwnd, in [`ONE`]s.
     window: u64,
-    /// ssthresh, in bytes: below it is slow start.
+    /// ssthresh, in bytes. Slow start is below it.
     threshold: u32,
-    /// When the last episode of losses began: what was sent until then does not make the window
-    /// grow.
+    /// When the last episode of losses began. Frames that were sent until then do not make the window grow.
     recovery: Option<Instant>,
     /// Window and threshold before the last episode of losses.
     before: Option<(u64, u32)>,
@@ -46,17 +45,19 @@ impl Reno {
         self.window = (self.window + amount).min(u64::from(MAX_WINDOW) * ONE);
     }
 
-    /// Slow start (§7.3.1): a byte for each acknowledged, up to the threshold. What is left counts
-    /// for congestion avoidance (`docs/deviations.md` T17).
+    /// Slow start (§7.3.1). Returns the acknowledged bytes that are left for congestion avoidance.
     fn slow_start(&mut self, bytes: u32) -> u32 {
+        // Up to the threshold and no further: an acknowledgement that reaches it must not double what
+        // congestion avoidance is to find slowly (`docs/deviations.md` T17).
         let grown = bytes.min(self.threshold.saturating_sub(self.window()));
         self.grow(u64::from(grown) * ONE);
         bytes - grown
     }
 
-    /// Congestion avoidance (§7.3.3): a frame for each window acknowledged, and for less the same
-    /// part of a frame (appendix B.5). Never more than a frame at a time.
+    /// Congestion avoidance (§7.3.3): a frame more for each window that is acknowledged.
     fn avoid(&mut self, bytes: u32) {
+        // For less than a window the same part of a frame (appendix B.5), and never more than a frame, as an
+        // acknowledgement of more than a window tells of old ones (T16).
         self.grow(fraction(u64::from(self.mtu) * ONE, bytes, self.window));
     }
 
@@ -70,7 +71,8 @@ impl Reno {
 
 impl Controller for Reno {
     fn on_ack(&mut self, ack: &Ack) {
-        // A window that is not used does not grow (§7.8; `docs/deviations.md` T16).
+        // A window that is not used does not grow: nothing shows that more would fit (§7.8;
+        // `docs/deviations.md` T16).
         if !ack.is_limited || self.in_recovery(ack.sent) {
             return;
         }
@@ -93,7 +95,8 @@ impl Controller for Reno {
             Signal::FurtherLoss => {}
             Signal::Persistent => {
                 let least = min_window(self.mtu);
-                // Once an episode. A window that is as small as can be tells nothing about the path.
+                // The threshold is cut once in an episode, however many signals tell of one outage (D6). The
+                // least window is no measure of the path that is worth halving.
                 if !self.in_recovery(trouble.sent) && self.window() > least {
                     self.before = Some(before);
                     self.back_off(trouble.now);
@@ -107,6 +110,7 @@ impl Controller for Reno {
 
     fn on_spurious(&mut self) {
         if let Some((window, threshold)) = self.before.take() {
+            // The larger of both, as the window may have grown beyond since then.
             self.window = self.window.max(window);
             self.threshold = self.threshold.max(threshold);
             self.recovery = None;
@@ -162,6 +166,7 @@ mod tests {
         assert_eq!(reno.window(), 3000);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_1_slow_start_adds_what_is_acknowledged() {
         let mut reno = reno();
@@ -170,6 +175,7 @@ mod tests {
         assert_eq!(reno.window(), 15_000);
     }
 
+    /// T17.
     #[test]
     fn section_7_3_1_slow_start_ends_at_the_threshold() {
         let mut reno = avoiding();
@@ -204,6 +210,7 @@ mod tests {
         assert_eq!(reno.window(), 6000);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_3_avoidance_adds_a_frame_for_each_window() {
         let mut reno = avoiding();
@@ -211,7 +218,7 @@ mod tests {
             assert_eq!(reno.window(), window);
             reno.acknowledge(window);
         }
-        // In parts: a little less, as the window has grown when the later ones come.
+        // In parts it is a little less, as the window has grown when the later parts come.
         let mut reno = avoiding();
         for _ in 0..5 {
             reno.acknowledge(1000);
@@ -219,7 +226,7 @@ mod tests {
         assert_eq!(reno.window(), 5930);
     }
 
-    /// What is less than a byte is not forgotten.
+    /// Growth by less than a byte is not forgotten.
     #[test]
     fn section_7_3_3_small_frames_count_in_a_large_window() {
         let mut reno = reno();
@@ -233,6 +240,7 @@ mod tests {
         assert!(reno.window().abs_diff(5_001_000) <= 1);
     }
 
+    /// T16.
     #[test]
     fn section_7_3_3_no_acknowledgement_adds_more_than_a_frame() {
         let mut reno = avoiding();
@@ -240,16 +248,17 @@ mod tests {
         assert_eq!(reno.window(), 6000);
     }
 
+    /// D6.
     #[test]
     fn section_7_6_2_persistent_congestion_leaves_two_frames() {
         let mut reno = reno();
         reno.trouble(Signal::Loss);
         reno.trouble(Signal::Persistent);
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
-        // An outage of many losses is told in many signals.
+        // An outage with many losses is told by many signals.
         reno.trouble(Signal::Persistent);
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
-        // Slow start, with what was in flight, too (appendix B.8).
+        // Frames that were in flight count for slow start as well (appendix B.8).
         reno.acknowledge_sent(ms(0), 500);
         assert_eq!(reno.window(), 2500);
     }
@@ -261,6 +270,7 @@ mod tests {
         assert_eq!((reno.window(), reno.threshold), (2000, 5000));
     }
 
+    /// T16.
     #[test]
     fn section_7_8_a_window_that_is_not_used_does_not_grow() {
         let mut reno = reno();
@@ -271,6 +281,7 @@ mod tests {
         assert_eq!(reno.window(), 5000);
     }
 
+    /// D6.
     #[test]
     fn a_spurious_episode_is_taken_back() {
         for signals in [&[Signal::Loss][..], &[Signal::Loss, Signal::Persistent]] {
@@ -287,6 +298,7 @@ mod tests {
         }
     }
 
+    /// D6.
     #[test]
     fn a_mark_is_not_taken_back() {
         let mut reno = avoiding();

@@ -1,4 +1,4 @@
-//! For tests: what every controller keeps to, whatever it is told.
+//! What every controller keeps to, whatever it is told.
 
 pub(super) mod script;
 
@@ -85,7 +85,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
     proptest::collection::vec(call, 0..60)
 }
 
-/// The arithmetic of the paper's controller is for MTUs that there are.
+/// An MTU for a kind: the arithmetic of the paper's controller holds only for MTUs that occur.
 fn mtu_for(kind: Congestion, mtu: u32) -> u32 {
     match kind {
         Congestion::Paper => mtu.clamp(1, u16::MAX.into()),
@@ -124,6 +124,7 @@ fn kinds((good, bad): (u32, u32)) -> impl Iterator<Item = Congestion> {
 }
 
 proptest! {
+    /// D6.
     #[test]
     fn whatever_a_controller_is_told_its_window_and_its_pace_are_in_range(
         mtu in number(), rates in (number(), number()), calls in calls()

@@ -8,27 +8,27 @@ use crate::wire::{NoRoom, Reader, Writer, varint_length};
 
 use super::Malformed;
 
-/// The most ranges beyond the map: old holes must not ride along for ever.
+/// The most ranges of a block, beyond its map: old holes must not be told for ever.
 pub(crate) const MAX_RANGES: usize = 16;
 
-/// Of the delay byte: five bits, shifted by the other three.
+/// The unit of the delay byte: five bits of it count units, shifted by the other three.
 const DELAY_UNIT: Duration = Duration::from_micros(125);
 
 const DELAY: u8 = 1 << 2;
 const RANGES: u8 = 1 << 1;
 const NONCE: u8 = 1;
 
-/// Of the byte that counts ranges: the newest frame came with a mark that routers may change, and a
-/// count of those that they changed follows.
+/// In the byte that counts ranges: set if the newest frame came with ECT(0) or CE.
 const CAPABLE: u8 = 1 << 7;
+/// In the byte that counts ranges: set if the number of frames that came with CE follows.
 const MARKS: u8 = 1 << 6;
 
-/// What routers did to the marks of congestion (RFC 3168) of the frames that were received.
+/// The marks of congestion that frames came with: routers may have changed them (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
-    /// The newest frame came with ECT(0) or CE.
+    /// True if the newest frame came with ECT(0) or CE.
     pub(crate) newest: bool,
-    /// Frames that came with CE; 0 if nothing new is to be told.
+    /// The number of frames that came with CE; 0 if nothing new is to be told.
     pub(crate) count: u32,
 }
 
@@ -40,16 +40,16 @@ impl Marks {
     }
 }
 
-/// Which frames have been received.
+/// An acknowledgement block: the frames that a host has received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AckBlock {
     /// The low bytes of the newest id received.
     pub(crate) largest_low: u32,
-    /// How many bytes: 1 to 4, as in the datagram that carried that id.
+    /// The number of these bytes, 1 to 4, as in the datagram that carried that id.
     pub(crate) largest_width: u8,
-    /// How long the newest was held back, in the unit and form of its byte.
+    /// How long the newest frame was held back, as its byte on the wire; `None` if it was not.
     pub(crate) delay: Option<u8>,
-    /// Bit i says whether `largest - 1 - i` was received. Ids below 0 count as received.
+    /// Bit i is 1 if `largest - 1 - i` was received. Ids below 0 count as received.
     pub(crate) map: u32,
     /// The exclusive or of the nonce bits of all frames that the block acknowledges.
     pub(crate) nonce: bool,
@@ -61,9 +61,9 @@ pub(crate) struct AckBlock {
 /// A run of received ids below a gap of ids that were not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AckRange {
-    /// At least 1, but for the first range.
+    /// Ids that were not received, at least 1; 0 as well in the first range.
     pub(crate) gap: u32,
-    /// At least 1.
+    /// Ids below them that were received, at least 1.
     pub(crate) length: u32,
 }
 
@@ -76,13 +76,14 @@ impl AckBlock {
         })
     }
 
-    /// The byte that says that the newest frame was held back for this time; none if it was not.
+    /// The byte that tells that the newest frame was held back for this time; `None` for less than a unit.
     pub(crate) fn delay(held_back: Duration) -> Option<u8> {
         let unit = DELAY_UNIT.as_micros();
         let units = held_back.as_micros().checked_div(unit).unwrap_or(0);
         if units == 0 {
             return None;
         }
+        // The smallest exponent tells the time most exactly; what is longer than all of them is `FF`.
         let exponent = (0..8).find(|exponent| units >> exponent < 32);
         Some(exponent.map_or(u8::MAX, |exponent| {
             let mantissa = u8::try_from(units >> exponent).unwrap_or(31);
@@ -90,7 +91,7 @@ impl AckBlock {
         }))
     }
 
-    /// Whether there is more than the map.
+    /// Whether the block has more than its map: the byte that counts ranges.
     fn is_extended(&self) -> bool {
         !self.ranges.is_empty() || self.marks.flags() != 0
     }
@@ -104,6 +105,7 @@ impl AckBlock {
                 .saturating_add(varint_length(range.length))
         });
         let fixed = 1_usize.saturating_add(usize::from(self.largest_width));
+        // Exactly what `encode` writes: frames are planned by it.
         fixed
             .saturating_add(map)
             .saturating_add(usize::from(self.delay.is_some()))
@@ -117,7 +119,8 @@ impl AckBlock {
 
     pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
         debug_assert!((1..=4).contains(&self.largest_width));
-        // The oldest bytes of the map that say "all received" are left out.
+        // The oldest bytes of the map are left out as far as all of their frames were received: on a path
+        // without losses the map takes nothing.
         let full = self.map.leading_ones() >> 3;
         let present = u8::try_from(4_u32.saturating_sub(full)).map_err(|_| NoRoom)?;
         let mut head = (self.largest_width.saturating_sub(1) << 6) | (present << 3);
@@ -143,7 +146,7 @@ impl AckBlock {
         })
     }
 
-    /// Reads the head of a block, the low bytes of the newest id, and how many there are.
+    /// Reads the beginning of a block: its head, the low bytes of the newest id, and their number.
     pub(super) fn decode_largest(reader: &mut Reader<'_>) -> Result<(u8, u32, u8), Malformed> {
         let head = reader.u8()?;
         let width = (head >> 6).saturating_add(1);
@@ -177,25 +180,27 @@ impl AckBlock {
     }
 }
 
-/// The map from the bytes that are present, newest first.
+/// The map from those of its bytes that are present, the newest first.
 fn decode_map(present: &[u8]) -> Result<u32, Malformed> {
     let mut bytes = [0xFF; 4];
     bytes
         .get_mut(..present.len())
         .ok_or(Malformed::BadValue)?
         .copy_from_slice(present);
+    // A byte that could have been left out.
     if present.last() == Some(&0xFF) {
         return Err(Malformed::NotCanonical);
     }
     Ok(u32::from_le_bytes(bytes))
 }
 
-/// Ranges, and marks.
+/// Reads the marks and the ranges behind the map.
 fn decode_extension(
     reader: &mut Reader<'_>,
     ranges: &mut ArrayVec<AckRange, MAX_RANGES>,
 ) -> Result<Marks, Malformed> {
     let head = reader.u8()?;
+    // It tells nothing, and could have been left out.
     if head == 0 {
         return Err(Malformed::NotCanonical);
     }
@@ -205,6 +210,7 @@ fn decode_extension(
     };
     if head & MARKS != 0 {
         marks.count = reader.varint()?;
+        // A count of 0 is told by leaving it out.
         if marks.count == 0 {
             return Err(Malformed::NotCanonical);
         }
@@ -214,10 +220,11 @@ fn decode_extension(
             gap: reader.varint()?,
             length: reader.varint()?,
         };
+        // An empty range would join two gaps.
         if range.length == 0 {
             return Err(Malformed::BadValue);
         }
-        // Without a gap it would be one range with the one before.
+        // Without a gap the two would be one range. Only the first may follow the map at once.
         if range.gap == 0 && !ranges.is_empty() {
             return Err(Malformed::NotCanonical);
         }

@@ -1,5 +1,5 @@
-//! Connection requests and acknowledgements (§2.3). They share one body: a connection id, which
-//! the other end is to put into short datagrams, and the sender's offer.
+//! Connection requests and acknowledgements. They share one body: a connection id, which the remote host is
+//! to put into short datagrams, and the sender's offer (§2.3).
 
 use crate::wire::{NoRoom, Reader, all_zero};
 
@@ -7,32 +7,32 @@ use super::long::{self, ACKNOWLEDGE, HEAD, Long, REQUEST, VERSION};
 use super::offer::{encode_greeting, greeting_length};
 use super::{ConnectionId, Malformed, Offer};
 
-/// The lengths in bytes to which an initiator may pad its requests. No answer to a forged one can be
-/// longer than a third of the shortest: a cookie of a host with 255 channels has 158 bytes, and 6 more
-/// with four suites.
+/// The shortest and the longest length in bytes to which a host pads its requests. An answer to a forged
+/// request is never longer than a third of the shortest: a cookie of a host with 255 channels has 158 bytes,
+/// and 6 more with four suites.
 pub(crate) const REQUEST_SIZE_MIN: u16 = 512;
 pub(crate) const REQUEST_SIZE_MAX: u16 = 1200;
 
-/// The answer of a listener that keeps no state: its nonce is a cookie.
+/// The flag of a request by which a listener answers and keeps no state: its random id is a cookie.
 const COOKIE: u8 = 1;
 
 /// A request or an acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Connect {
-    /// Of requests only: `nonce_self` is a cookie, and there is no connection id yet.
+    /// True in a request whose `nonce_self` is a cookie, and whose connection id is still empty.
     pub(crate) cookie: bool,
     /// The sender's random id; never 0.
     pub(crate) nonce_self: u64,
-    /// The receiver's random id, 0 as long as the sender does not know it. An acknowledgement and
-    /// a request with a cookie always know it.
+    /// The receiver's random id; 0 while the sender does not know it, which only a request without a cookie
+    /// may.
     pub(crate) nonce_peer: u64,
+    /// The id that the receiver is to put into its short datagrams.
     pub(crate) connection_id: ConnectionId,
     pub(crate) offer: Offer,
 }
 
 impl Connect {
-    /// Writes a request. A greeting, if it is not empty, is of 255 bytes at most, and not beside a
-    /// cookie.
+    /// Writes a request. The greeting has 255 bytes at most, and none beside a cookie.
     pub(crate) fn encode_request(
         &self,
         greeting: &[u8],
@@ -52,7 +52,7 @@ impl Connect {
         self.encode(buffer, ACKNOWLEDGE, &[])
     }
 
-    /// The bytes of a request with this greeting; those of an acknowledgement, if it is empty.
+    /// Bytes of a request with this greeting, or of an acknowledgement if that is empty.
     pub(crate) fn encoded_length(&self, greeting: &[u8]) -> usize {
         let parts = [
             self.connection_id.len().saturating_add(1),
@@ -83,6 +83,7 @@ impl Connect {
         }
         long.expect_nonces()?;
         match Self::decode(long)? {
+            // Greetings stand in requests alone (D12).
             (connect, []) => Ok(connect),
             _ => Err(Malformed::UnknownType), // no such parameter here
         }
@@ -93,10 +94,12 @@ impl Connect {
             return Err(Malformed::Reserved);
         }
         let cookie = long.flags & COOKIE != 0;
+        // No answer could name a request without a random id, and a cookie answers a request that has one.
         if long.nonce_self == 0 || (cookie && long.nonce_peer == 0) {
             return Err(Malformed::BadValue);
         }
         let (connect, greeting) = Self::decode(long)?;
+        // A listener that keeps no state has no connection yet to give an id to.
         if cookie && !connect.connection_id.is_empty() {
             return Err(Malformed::BadValue);
         }
@@ -128,23 +131,24 @@ impl Connect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     pub(crate) connect: Connect,
-    /// What the sender's application says to the other one; empty if that is nothing
-    /// (`deviations.md` D12).
+    /// What the sender's application says to the receiver's; empty if it says nothing (`deviations.md` D12).
     pub(crate) greeting: &'a [u8],
-    /// Of the whole datagram, padding and a leading acknowledgement included: an answer to an
-    /// address that proved nothing must be shorter.
+    /// Bytes of the whole datagram, with padding and a leading acknowledgement: an answer to an address that
+    /// proved nothing must be shorter.
     pub(crate) datagram_length: usize,
+    /// The request without its padding.
     form: &'a [u8],
 }
 
 impl<'a> Request<'a> {
-    /// `padding` is what follows the form in its datagram: zeros or nothing.
+    /// Reads a request. `padding` is what follows the form in its datagram: zeros or nothing.
     pub(super) fn decode(
         long: &Long<'a>,
         padding: &[u8],
         datagram_length: usize,
     ) -> Result<Self, Malformed> {
         let (connect, greeting) = Connect::decode_request(long)?;
+        // Padding is zeros: a datagram has one spelling, and holds one form.
         if !all_zero(padding) {
             return Err(Malformed::TrailingBytes);
         }
@@ -156,7 +160,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// One without a greeting, for tests of what is made of it.
+    /// A request without a greeting, for tests.
     #[cfg(test)]
     pub(crate) const fn unpadded(connect: Connect) -> Self {
         Self {
@@ -167,11 +171,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// What a cookie vouches for: all of the request but its flags, `nonce_peer` and padding.
-    /// These are length, version and `nonce_self`, then the body.
+    /// The parts of the request that a cookie covers: all but its flags, `nonce_peer` and padding.
     pub(crate) fn cookie_input(&self) -> [&'a [u8]; 2] {
         const NONCE_PEER: usize = HEAD - 8;
         [
+            // Length, version and `nonce_self`; then the body. `nonce_peer` is the cookie itself when it
+            // comes back, and 0 before.
             self.form.get(1..NONCE_PEER).unwrap_or_default(),
             self.form.get(HEAD..).unwrap_or_default(),
         ]

@@ -1,4 +1,5 @@
-//! The name that a host gives a connection: it leads every short datagram sent to that host.
+//! Connection ids: the name that a host gives a connection, at the front of every short datagram to that
+//! host.
 
 use core::fmt;
 
@@ -6,17 +7,17 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::Malformed;
 
-/// 0 to 20 bytes that the receiver of short datagrams chose. A host uses one length for all of its
-/// connections, so that it can read an id without knowing the connection.
+/// 0 to 20 bytes that the receiver of short datagrams chooses. A host uses one length for all of its
+/// connections, so that it can read an id before it knows the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct ConnectionId {
     length: u8,
-    /// Zero beyond `length`, so that equality can be derived.
+    /// 0 beyond `length`, so that equality can be derived.
     bytes: [u8; Self::MAX],
 }
 
 impl ConnectionId {
-    /// As long as QUIC's (RFC 9000 §17.2), so that what routes datagrams by those can do so by these.
+    /// As long as QUIC's, so that what routes datagrams by those can route them by these (RFC 9000 §17.2).
     pub(crate) const MAX: usize = 20;
 
     /// The id of no bytes.
@@ -50,6 +51,7 @@ impl ConnectionId {
     /// Reads an id with a leading length byte, as long forms carry it.
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let length = usize::from(reader.u8()?);
+        // Before the bytes are read: a length that is out of range is no datagram that ends too early.
         if length > Self::MAX {
             return Err(Malformed::BadValue);
         }

@@ -1,9 +1,9 @@
-//! The encoding of control messages: one fixed byte, a subtype, then plain fields.
+//! The encoding of control messages: one fixed byte, a subtype, then fields that nothing predicts.
 
 use crate::wire::{NoRoom, Reader, Writer, all_zero, varint_length};
 
 use super::layout::Context;
-use super::{Control, Fates, Malformed};
+use super::{Control, Fates, Malformed, Marker};
 
 /// T = 6, no flags: the first byte of every control message.
 pub(super) const HEAD: u8 = 0xC0;
@@ -22,17 +22,17 @@ const ASK: u8 = 10;
 const TOLD: u8 = 11;
 const FATES: u8 = 12;
 
-/// In the count of FATES: nothing before was given to the application.
+/// In the count of FATES: set if no packet before these was given to the application.
 const FIRST: u8 = 1 << 7;
 
-/// The least number of bytes that padding can fill: it needs the two that name it.
+/// The least bytes of padding: the two that name it.
 pub(crate) const MIN_PADDING: usize = 2;
 
 /// What follows the first byte of a control message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
     Control(Control),
-    /// The rest of the datagram is padding: its length with the two leading bytes.
+    /// The rest of the datagram is padding, of this length with the two bytes that name it.
     Padding(usize),
 }
 
@@ -42,9 +42,9 @@ impl Control {
             Self::Noop => 0,
             Self::Ping(_) | Self::Pong(_) => 2,
             Self::Window { .. } => 5,
-            Self::Sentinel { dependency, .. } | Self::Tombstone { dependency, .. } => {
+            Self::Sentinel(marker) | Self::Tombstone(marker) => {
                 let id = usize::from(context.id_bytes);
-                id.saturating_add(varint_length(*dependency))
+                id.saturating_add(varint_length(marker.dependency))
                     .saturating_add(1)
             }
             Self::Limits { .. } => 6,
@@ -72,24 +72,8 @@ impl Control {
                 writer.bytes(&[WINDOW, channel])?;
                 writer.u32(id)
             }
-            Self::Sentinel {
-                channel,
-                id,
-                dependency,
-            } => {
-                writer.bytes(&[SENTINEL, channel])?;
-                writer.uint(id, context.id_bytes)?;
-                writer.varint(dependency)
-            }
-            Self::Tombstone {
-                channel,
-                id,
-                dependency,
-            } => {
-                writer.bytes(&[TOMBSTONE, channel])?;
-                writer.uint(id, context.id_bytes)?;
-                writer.varint(dependency)
-            }
+            Self::Sentinel(marker) => encode_marker(writer, SENTINEL, marker, context),
+            Self::Tombstone(marker) => encode_marker(writer, TOMBSTONE, marker, context),
             Self::Limits {
                 serial,
                 receive_rate,
@@ -137,22 +121,8 @@ impl Control {
                 channel: reader.u8()?,
                 id: reader.u32()?,
             },
-            SENTINEL => {
-                let (channel, id, dependency) = decode_position(reader, context)?;
-                Self::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                }
-            }
-            TOMBSTONE => {
-                let (channel, id, dependency) = decode_position(reader, context)?;
-                Self::Tombstone {
-                    channel,
-                    id,
-                    dependency,
-                }
-            }
+            SENTINEL => Self::Sentinel(decode_marker(reader, context)?),
+            TOMBSTONE => Self::Tombstone(decode_marker(reader, context)?),
             LIMITS => decode_limits(reader)?,
             PATH_CHALLENGE => Self::PathChallenge(reader.u64()?),
             PATH_RESPONSE => Self::PathResponse(reader.u64()?),
@@ -170,6 +140,7 @@ impl Control {
                 id: reader.u32()?,
                 fates: decode_fates(reader)?,
             },
+            // It ends the messages, whatever follows.
             PADDING => return decode_padding(reader.rest()),
             _ => return Err(Malformed::UnknownType),
         };
@@ -180,6 +151,7 @@ impl Control {
 /// Writes padding of `length` bytes in all, at least [`MIN_PADDING`].
 pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(), NoRoom> {
     let zeros = length.checked_sub(MIN_PADDING).ok_or(NoRoom)?;
+    // Before anything is written: a failed write leaves nothing behind.
     if length > writer.remaining() {
         return Err(NoRoom);
     }
@@ -188,23 +160,32 @@ pub(super) fn encode_padding(writer: &mut Writer<'_>, length: usize) -> Result<(
 }
 
 fn decode_padding(zeros: &[u8]) -> Result<Decoded, Malformed> {
+    // Any other byte would be a second spelling of the same padding.
     if !all_zero(zeros) {
         return Err(Malformed::Reserved);
     }
     Ok(Decoded::Padding(zeros.len().saturating_add(MIN_PADDING)))
 }
 
-fn decode_position(
-    reader: &mut Reader<'_>,
+fn encode_marker(
+    writer: &mut Writer<'_>,
+    subtype: u8,
+    marker: Marker,
     context: &Context,
-) -> Result<(u8, u32, u32), Malformed> {
-    let channel = reader.u8()?;
-    let id = reader.uint(context.id_bytes)?;
-    let dependency = reader.varint()?;
-    if dependency >= context.window {
-        return Err(Malformed::BadValue);
-    }
-    Ok((channel, id, dependency))
+) -> Result<(), NoRoom> {
+    writer.bytes(&[subtype, marker.channel])?;
+    writer.uint(marker.id, context.id_bytes)?;
+    writer.varint(marker.dependency)
+}
+
+fn decode_marker(reader: &mut Reader<'_>, context: &Context) -> Result<Marker, Malformed> {
+    let marker = Marker {
+        channel: reader.u8()?,
+        id: reader.uint(context.id_bytes)?,
+        dependency: reader.varint()?,
+    };
+    let is_near = marker.dependency < context.window;
+    is_near.then_some(marker).ok_or(Malformed::BadValue)
 }
 
 fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {
@@ -222,6 +203,7 @@ fn encode_fates(writer: &mut Writer<'_>, fates: Fates) -> Result<(), NoRoom> {
 fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
     let head = reader.u8()?;
     let count = head & !FIRST;
+    // Of no packet there is nothing to tell, and the bits of more do not fit into 64.
     if !(1..=Fates::MAX).contains(&count) {
         return Err(Malformed::BadValue);
     }
@@ -231,6 +213,7 @@ fn decode_fates(reader: &mut Reader<'_>) -> Result<Fates, Malformed> {
         *byte = *told;
     }
     let skipped = u64::from_le_bytes(bytes);
+    // Bits of packets that are not told of.
     if skipped & !Fates::mask(count) != 0 {
         return Err(Malformed::Reserved);
     }
@@ -246,6 +229,7 @@ fn decode_limits(reader: &mut Reader<'_>) -> Result<Control, Malformed> {
         serial: reader.u16()?,
         receive_rate: reader.u32()?,
     };
+    // A rate of 0 would stall the sender for ever.
     if matches!(
         limits,
         Control::Limits {

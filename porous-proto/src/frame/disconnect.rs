@@ -1,7 +1,6 @@
-//! What ends a connection: the disconnection request and its acknowledgement (§2.5), which name both
-//! hosts' ids (`deviations.md` C6), and the answer to a short form of a connection that the receiver
-//! knows nothing of. That is no long form: it must not be longer than the least that it can answer
-//! (`docs/wire.md`, "RESET").
+//! What ends a connection: the disconnection request and its acknowledgement, which name both hosts' random
+//! ids (§2.5; `deviations.md` C6), and the reset, which answers a short form of a connection that its
+//! receiver knows nothing of (`docs/wire.md`, "RESET").
 
 use super::long::{self, CONTROL, Long, VERSION};
 use super::{ConnectionId, Malformed};
@@ -15,7 +14,7 @@ const DISCONNECT_ACK: u8 = 1;
 pub(crate) struct Disconnect {
     pub(crate) nonce_self: u64,
     pub(crate) nonce_peer: u64,
-    /// The application's, 0 if it gave none.
+    /// The reason that the application gave, 0 if it gave none.
     pub(crate) reason: u32,
 }
 
@@ -26,7 +25,7 @@ pub(crate) struct DisconnectAck {
     pub(crate) nonce_peer: u64,
 }
 
-/// A control form of any kind.
+/// A control form of either kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongControl {
     Disconnect(Disconnect),
@@ -63,6 +62,7 @@ impl LongControl {
         let (nonce_self, nonce_peer) = (long.nonce_self, long.nonce_peer);
         let mut reader = Reader::new(long.body);
         let control = match long.flags {
+            // Both random ids are named, or a late or forged disconnection would end another connection (C6).
             DISCONNECT => {
                 long.expect_nonces()?;
                 Self::Disconnect(Disconnect {
@@ -88,10 +88,11 @@ impl LongControl {
     }
 }
 
-/// Byte 0; nothing but the connection id follows.
+/// Byte 0 of a reset; the connection id follows, and nothing else. It is no long form, as it must not be
+/// longer than the shortest datagram that it can answer.
 pub(super) const RESET: u8 = 0xF2;
 
-/// Echoes the connection id of what it answers.
+/// A reset: echoes the connection id of the datagram that it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reset {
     /// 1 to 20 bytes.
@@ -110,6 +111,7 @@ impl Reset {
     /// Reads what follows byte 0.
     pub(super) fn decode(rest: &[u8]) -> Result<Self, Malformed> {
         let connection_id = ConnectionId::new(rest).ok_or(Malformed::TrailingBytes)?;
+        // A datagram without a connection id is not answered by a reset: it would name nothing.
         if connection_id.is_empty() {
             return Err(Malformed::Truncated);
         }

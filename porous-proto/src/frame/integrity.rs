@@ -9,24 +9,25 @@ use crate::wire::{NoRoom, Writer};
 
 use super::Malformed;
 
-/// What the four bytes at the end of every short datagram of a connection cover.
+/// What the check of a connection covers: the four bytes at the end of each of its short datagrams.
 ///
-/// Either kind shows that the sender knows the random ids of both hosts, and which 64-bit frame ids
-/// it meant, of which the datagram has the low bytes: a datagram of another connection, one that
-/// comes too late for its ids to be told, and one that was recorded and is repeated are refused, but
-/// for one in 2^32. So is a guess of somebody who does not see the connection's datagrams; a guess
-/// has to hit the connection id as well. Nothing here stops an attacker who sees them: that takes
-/// encryption. From one datagram that it has seen it can make others, any of the same length with
-/// [`Crc32c`](Self::Crc32c), which is linear, and with [`Header`](Self::Header) the same one with
-/// another content.
+/// Either kind shows that the sender knows the random ids of both hosts and the whole 64-bit frame ids that
+/// it means, of which a datagram has the low bytes. It refuses, but for one in 2^32, datagrams of another
+/// connection, datagrams that come too late for their ids to be told, recorded ones that are repeated, and
+/// the guesses of an attacker that does not see the connection's datagrams, which has to guess the connection
+/// id as well.
+///
+/// Neither kind stops an attacker that sees them: that takes encryption. From one datagram it can make
+/// others: with [`Crc32c`](Self::Crc32c), which is linear, any of the same length; with
+/// [`Header`](Self::Header) the same one with another content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Integrity {
-    /// The first byte, the frame id and the newest id that is acknowledged, by a keyed hash. UDP's
-    /// own checksum guards the rest against damage.
+    /// The first byte, the frame id and the newest acknowledged id, by a keyed hash. UDP's own checksum
+    /// guards the rest against damage. The default.
     #[default]
     Header,
-    /// The same and every other byte, by CRC-32C: for networks whose UDP checksums cannot be relied
-    /// on. A connection uses it if either host asks for it.
+    /// All of these and every other byte, by CRC-32C: for networks whose UDP checksums cannot be relied on. A
+    /// connection uses it if either host asks for it.
     Crc32c,
 }
 
@@ -47,35 +48,35 @@ impl Integrity {
     }
 }
 
-/// The length of the check (`deviations.md` P15).
+/// The length of the check in bytes (`deviations.md` P15).
 pub(crate) const TAG: usize = 4;
 
-/// Bytes that the CRC takes at a step: it reads everything that is sent. Each takes 1 KiB of constants,
-/// which machines without an operating system lack.
+/// Bytes that the CRC takes at a step: many, as it reads everything that is sent. Each takes 1 KiB of
+/// constants, which machines without an operating system lack.
 const STEP: usize = if cfg!(target_os = "none") { 1 } else { 16 };
 
 static CRC32C: Crc<u32, Table<STEP>> = Crc::<u32, Table<STEP>>::new(&CRC_32_ISCSI);
 
-/// What the checks of a connection are made from.
+/// What the checks of a connection are made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Check {
     pub(crate) integrity: Integrity,
-    /// The random ids (§2.3) of this host and of the remote one. The sender's goes first, so that a
-    /// mirror's datagrams do not match.
+    /// The random id of this host (§2.3).
     pub(crate) ours: u64,
+    /// The random id of the remote host.
     pub(crate) theirs: u64,
 }
 
-/// The ids of which a datagram says the low bytes.
+/// The whole ids of which a datagram has the low bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ids {
     pub(crate) frame: u64,
-    /// The newest that is acknowledged, if there is an acknowledgement.
+    /// The newest acknowledged id, if there is an acknowledgement.
     pub(crate) acked: Option<u64>,
 }
 
 impl Check {
-    /// Appends the check to the short form in the first `length` bytes of `buffer`; the new length.
+    /// Appends the check to the short form in the first `length` bytes of `buffer`. Returns the new length.
     pub(crate) fn append(
         &self,
         buffer: &mut [u8],
@@ -83,6 +84,7 @@ impl Check {
         ids: Ids,
     ) -> Result<usize, NoRoom> {
         let (short, room) = buffer.split_at_mut_checked(length).ok_or(NoRoom)?;
+        // The sender's id goes first, so that a datagram that comes back to its sender does not match.
         let check = compute(self.integrity, [self.ours, self.theirs], short, ids);
         Writer::new(room).bytes(&check)?;
         length.checked_add(TAG).ok_or(NoRoom)
@@ -93,6 +95,7 @@ impl Check {
         let (short, check) = short
             .split_last_chunk::<TAG>()
             .ok_or(Malformed::Truncated)?;
+        // The remote host is the sender here.
         if *check == compute(self.integrity, [self.theirs, self.ours], short, ids) {
             Ok(())
         } else {
@@ -108,11 +111,12 @@ fn compute(integrity: Integrity, nonces: [u64; 2], short: &[u8], ids: Ids) -> [u
     let acked = acked.as_ref().map_or(&[][..], |id| &id[..]);
     match integrity {
         Integrity::Header => {
-            // One round less than SipHash-2-4 in each block, and one in the end: who is to be kept
-            // out never sees a hash, and the guess of 32 bits is easier than any known attack.
+            // One round less than SipHash-2-4 has for each block, and one less at the end: an attacker that
+            // is to be kept out never sees a hash, and to guess 32 bits is easier than any known attack.
             let mut hasher = SipHasher13::new_with_keys(sender, receiver);
             hasher.write(&frame);
             hasher.write(acked);
+            // Of the body nothing: UDP's checksum guards it, and a hash of all bytes would cost time.
             hasher.write(short.get(..1).unwrap_or_default());
             let [a, b, c, d, ..] = hasher.finish().to_le_bytes();
             [a, b, c, d]
@@ -206,7 +210,7 @@ mod tests {
     /// forges others of its length with CRC-32C, and with the keyed hash no other head, but any other
     /// content.
     #[test]
-    fn whoever_has_seen_a_datagram_can_forge_what_its_check_does_not_keep_from_it() {
+    fn an_attacker_that_has_seen_a_datagram_can_forge_what_its_check_leaves_open() {
         let message = |short: &[u8; 36], ids: Ids| {
             let acked = ids.acked.unwrap().to_le_bytes();
             [&ids.frame.to_le_bytes()[..], &acked, short].concat()

@@ -1,5 +1,5 @@
-//! What a message can leave out because its predecessors in the datagram predict it (§3.2.3 for
-//! dependencies; `docs/wire.md`, "Messages"). Encoder and decoder share it.
+//! Predictions: what a message leaves out because the messages before it in the datagram predict it
+//! (`docs/wire.md`, "Messages"; §3.2.3 for dependencies). Encoder and decoder share them.
 
 use arrayvec::ArrayVec;
 
@@ -7,14 +7,14 @@ use crate::wire::varint_length;
 
 use super::{MAX_MESSAGES, Message, Mode, Packet};
 
-/// What a connection agreed on that shapes its short datagrams.
+/// What both hosts agreed on that decides how their short forms are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Context {
-    /// The width of packet ids: 2 or 3.
+    /// The width of packet ids in bytes, 2 or 3.
     pub(crate) id_bytes: u8,
     /// N_Q: every dependency is below it.
     pub(crate) window: u32,
-    /// The number of bytes at the end that belong to the checksum.
+    /// Bytes of the check at the end.
     pub(crate) tag: usize,
 }
 
@@ -28,7 +28,7 @@ impl Context {
     }
 }
 
-/// The last message of a channel so far.
+/// The last packet message of a channel in the datagram.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     id: u32,
@@ -41,9 +41,12 @@ struct Last {
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     context: Context,
+    /// The channel of the packet message before; 0 at first.
     channel: u8,
+    /// The length of the payload before; `None` at first.
     length: Option<usize>,
-    /// For each channel one more than the place of its entry, 0 for none.
+    /// For each channel one more than the index of its entry in `last`; 0 if it has none. 256 bytes instead
+    /// of a search: a datagram may have 128 messages of 128 channels.
     places: [u8; 256],
     last: ArrayVec<Last, MAX_MESSAGES>,
 }
@@ -64,12 +67,12 @@ impl Layout {
         &self.context
     }
 
-    /// The channel of the next packet.
+    /// The channel that is predicted for the next packet.
     pub(super) const fn channel(&self) -> u8 {
         self.channel
     }
 
-    /// The length of the next payload.
+    /// The length that is predicted for the next payload.
     pub(super) const fn payload(&self) -> Option<usize> {
         self.length
     }
@@ -80,15 +83,17 @@ impl Layout {
         Some(last.id.wrapping_add(1) & self.context.id_mask())
     }
 
-    /// The dependency of a packet with this id.
+    /// The dependency that is predicted for a packet with this id.
     pub(super) fn dependency(&self, channel: u8, mode: Mode, id: u32) -> u16 {
+        // Right for a channel that carries reliable packets alone, and for one that carries none.
         let Some(last) = self.last(channel) else {
             return u16::from(mode == Mode::Reliable);
         };
-        // A step back is a huge step forward here, far beyond the window.
+        // A step back is a huge step forward here, beyond the window: it predicts no dependency.
         let step = id.wrapping_sub(last.id) & self.context.id_mask();
         let dependency = match (last.reliable, last.dependency) {
             _ if step == 0 => 0,
+            // It depends on the packet before if that is reliable, else on what that depends on.
             (true, _) => step,
             (false, 0) => 0,
             (false, before) => u32::from(before).saturating_add(step),
@@ -106,7 +111,7 @@ impl Layout {
         self.last.get(usize::from(place).checked_sub(1)?)
     }
 
-    /// Takes note of a message.
+    /// Notes a message, from which the next ones are predicted.
     pub(crate) fn push<P: AsRef<[u8]>>(&mut self, message: &Message<P>) {
         if let Message::Packet(packet) = message {
             self.push_packet(packet);
@@ -127,6 +132,7 @@ impl Layout {
             dependency,
             reliable: packet.mode == Mode::Reliable,
         };
+        // The newest message of each channel takes the place of the one before.
         let Some(place) = self.places.get_mut(usize::from(channel)) else {
             return;
         };
@@ -140,8 +146,8 @@ impl Layout {
         }
     }
 
-    /// The bytes that the message would take next in the datagram, with others to follow. As the
-    /// last one it takes 0 to 2 bytes less.
+    /// Bytes that the message would take next in the datagram, with others to follow. As the last one it
+    /// takes up to 2 bytes less.
     pub(crate) fn length<P: AsRef<[u8]>>(&self, message: &Message<P>) -> usize {
         match message {
             Message::Packet(packet) => self.packet_length(packet),
@@ -162,6 +168,7 @@ impl Layout {
         } else {
             varint_length(packet.dependency.into())
         };
+        // As in `length_form`, for a message that is not the last.
         let length = match self.length {
             Some(length) if length == payload => 0,
             _ if payload <= 0xFF => 1,

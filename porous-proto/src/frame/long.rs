@@ -4,8 +4,8 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::Malformed;
 
-/// The version of the protocol that this crate speaks (`deviations.md` C20): until it is released,
-/// `0xFFFF_0000` and the number of the latest change of the wire (`docs/wire.md`, "What may change").
+/// The version of the protocol that this crate speaks: until the protocol is released, `0xFFFF_0000` and the
+/// number of the latest change of the wire (`docs/wire.md`, "What may change"; `deviations.md` C20).
 pub(crate) const VERSION: u32 = 0xFFFF_0002;
 
 /// The four kinds of long forms, by the upper half of byte 0.
@@ -14,10 +14,10 @@ pub(super) const ACKNOWLEDGE: u8 = 0xD0;
 pub(super) const REFUSE: u8 = 0xE0;
 pub(super) const CONTROL: u8 = 0xF0;
 
-/// Byte 0, length, version and both nonces.
+/// Bytes of the head: byte 0, length, version and both nonces.
 pub(super) const HEAD: usize = 23;
 
-/// Byte 0 and the length, which does not count these three bytes.
+/// Bytes before those that the length counts: byte 0 and the length itself.
 const PREFIX: usize = 3;
 
 /// A long form, cut out of its datagram.
@@ -29,7 +29,7 @@ pub(super) struct Long<'a> {
     pub(super) nonce_self: u64,
     pub(super) nonce_peer: u64,
     pub(super) body: &'a [u8],
-    /// All of it, from byte 0 on.
+    /// All of the form, from byte 0 on.
     pub(super) form: &'a [u8],
 }
 
@@ -40,6 +40,7 @@ impl<'a> Long<'a> {
         reader.u8()?;
         let length = usize::from(reader.u16()?);
         let end = length.checked_add(PREFIX).ok_or(Malformed::Truncated)?;
+        // The head is read from within the length that the form names, not from what follows it.
         let (form, rest) = datagram.split_at_checked(end).ok_or(Malformed::Truncated)?;
         let mut reader = Reader::new(form);
         let byte0 = reader.u8()?;
@@ -55,7 +56,7 @@ impl<'a> Long<'a> {
         Ok((long, rest))
     }
 
-    /// Both ends must be named.
+    /// Refuses a form that does not name both hosts.
     pub(super) const fn expect_nonces(&self) -> Result<(), Malformed> {
         if self.nonce_self == 0 || self.nonce_peer == 0 {
             Err(Malformed::BadValue)
@@ -65,14 +66,14 @@ impl<'a> Long<'a> {
     }
 }
 
-/// The version and the sender's nonce of a datagram that begins with a long form of any version.
+/// The version of a long form of any version, and the sender's nonce: these keep their places.
 pub(super) fn common_head(datagram: &[u8]) -> Result<(u32, u64), Malformed> {
     let mut reader = Reader::new(datagram);
     reader.bytes(PREFIX)?;
     Ok((reader.u32()?, reader.u64()?))
 }
 
-/// Writes a long form to the front of `buffer`; its length.
+/// Writes a long form to the front of `buffer`. Returns its length.
 pub(super) fn encode(
     buffer: &mut [u8],
     byte0: u8,
@@ -82,6 +83,7 @@ pub(super) fn encode(
 ) -> Result<usize, NoRoom> {
     let mut writer = Writer::new(buffer);
     writer.u8(byte0)?;
+    // The length, which is known once the body is written.
     writer.u16(0)?;
     writer.u32(version)?;
     writer.u64(nonce_self)?;

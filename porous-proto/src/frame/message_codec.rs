@@ -7,35 +7,35 @@ use super::control::{self, Decoded};
 use super::layout::Layout;
 use super::{Control, Fragment, LEAST_FRAGMENT, Malformed, Message, Mode, Packet};
 
-/// The channel is not that of the packet before.
+/// Set if the channel is not that of the packet before.
 const CHANNEL: u8 = 1 << 4;
-/// The id is not one more than that of the packet before on this channel.
+/// Set if the id is not one more than that of the packet before on this channel.
 const ID: u8 = 1 << 3;
-/// The dependency is not the predicted one.
+/// Set if the dependency is not the predicted one.
 const DEPENDENCY: u8 = 1 << 2;
 
-/// How the length of the payload is told.
+/// The lowest two bits: how the length of the payload is told.
 const TO_THE_END: u8 = 0b00;
 const AS_BEFORE: u8 = 0b01;
 const IN_ONE_BYTE: u8 = 0b10;
 const IN_TWO_BYTES: u8 = 0b11;
 const LENGTH: u8 = 0b11;
 
-/// The values of the upper three bits.
+/// Values of the upper three bits: 0 to 2 are the modes of whole packets, 3 to 5 those of fragments.
 const FIRST_FRAGMENT: u8 = 3;
 const CONTROL: u8 = 6;
 
-/// Before a packet: its sender wants to be told what becomes of it.
+/// A byte before a packet whose sender wants to be told what becomes of it.
 const RECEIPT: u8 = 7 << 5;
 
 /// The next message of a frame.
 pub(super) enum Next<'a> {
     Message(Message<&'a [u8]>),
-    /// There is none: the rest is padding of this length.
+    /// No message: the rest of the datagram is padding of this length.
     Padding(usize),
 }
 
-/// Writes a message. `last`: nothing follows before the end or the tag of the datagram.
+/// Writes a message. `last`: true if nothing follows before the end or the check of the datagram.
 pub(super) fn encode<P: AsRef<[u8]>>(
     message: &Message<P>,
     last: bool,
@@ -48,9 +48,10 @@ pub(super) fn encode<P: AsRef<[u8]>>(
     }
 }
 
-/// How the length of a payload is told.
+/// The form in which the length of a payload is told, which is the shortest that is possible.
 const fn length_form(payload: usize, last: bool, layout: &Layout) -> u8 {
     match layout.payload() {
+        // Also where the length is that of the payload before: the last message has no other form.
         _ if last => TO_THE_END,
         Some(length) if length == payload => AS_BEFORE,
         _ if payload <= 0xFF => IN_ONE_BYTE,
@@ -79,6 +80,7 @@ fn encode_packet<P: AsRef<[u8]>>(
         0_u8
     }
     .saturating_add(mode);
+    // A field is written exactly where the receiver could not predict it: so there is one spelling.
     let channel = packet.channel != layout.channel();
     let id = layout.id(packet.channel) != Some(packet.id);
     let dependency = layout.dependency(packet.channel, packet.mode, packet.id) != packet.dependency;
@@ -110,7 +112,7 @@ fn encode_packet<P: AsRef<[u8]>>(
     writer.bytes(payload)
 }
 
-/// Reads a message. `reader` ends before the tag.
+/// Reads a message. `reader` ends before the check of the datagram.
 pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Next<'a>, Malformed> {
     let mut head = reader.u8()?;
     let receipt = head == RECEIPT;
@@ -121,6 +123,7 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Nex
         0 | 3 => Mode::Unreliable,
         1 | 4 => Mode::Reliable,
         2 | 5 => Mode::Passive,
+        // Only packets have receipts.
         CONTROL if receipt => return Err(Malformed::BadValue),
         CONTROL if head == control::HEAD => {
             return Ok(match Control::decode(reader, layout.context())? {
@@ -128,6 +131,7 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Nex
                 Decoded::Padding(length) => Next::Padding(length),
             });
         }
+        // The flags of control messages are kept for extensions.
         CONTROL => return Err(Malformed::Reserved),
         _ => return Err(Malformed::UnknownType),
     };
@@ -153,11 +157,12 @@ fn decode_packet<'a>(
     } else {
         None
     };
+    // The payload stands after the fields of a fragment, although its length comes before them.
     let payload = match length {
         None => reader.rest(),
         Some(length) => {
             let payload = reader.bytes(length)?;
-            // The last message needs no length.
+            // The last message must be told without a length.
             if reader.remaining() == 0 {
                 return Err(Malformed::NotCanonical);
             }
@@ -165,6 +170,7 @@ fn decode_packet<'a>(
         }
     };
     if let Some(fragment) = fragment {
+        // Only now is the length of a last message known.
         check_fragment(fragment, payload.len())?;
     }
     Ok(Packet {
@@ -183,6 +189,7 @@ fn decode_channel(head: u8, reader: &mut Reader<'_>, layout: &Layout) -> Result<
         return Ok(layout.channel());
     }
     let channel = reader.u8()?;
+    // It was predicted: the sender had to leave it out.
     if channel == layout.channel() {
         Err(Malformed::NotCanonical)
     } else {
@@ -198,6 +205,7 @@ fn decode_id(
 ) -> Result<u32, Malformed> {
     let predicted = layout.id(channel);
     if head & ID == 0 {
+        // The first packet of a channel in a datagram must bring its id.
         return predicted.ok_or(Malformed::NotCanonical);
     }
     let id = reader.uint(layout.context().id_bytes)?;
@@ -238,6 +246,7 @@ fn decode_length(
     let (length, least) = match head & LENGTH {
         TO_THE_END => return Ok(None),
         AS_BEFORE => return before.map(Some).ok_or(Malformed::NotCanonical),
+        // Each form only for lengths that no shorter form can tell.
         IN_ONE_BYTE => (usize::from(reader.u8()?), 0),
         _ => (usize::from(reader.u16()?), 0x100),
     };
@@ -253,16 +262,18 @@ fn decode_fragment(reader: &mut Reader<'_>) -> Result<Fragment, Malformed> {
     Fragment::new(offset, len).ok_or(Malformed::BadValue)
 }
 
-/// Nothing is left of a packet but what more than one fragment has, each but the last of them long
-/// enough that a receiver need not keep in mind many places for few bytes.
+/// Checks that a fragment is a part of its packet, not all of it, and long enough: a receiver must not have
+/// to keep many places for few bytes.
 fn check_fragment(fragment: Fragment, length: usize) -> Result<(), Malformed> {
     let (offset, is_first) = (fragment.offset as usize, fragment.offset == 0);
     let left = (fragment.len() as usize).checked_sub(offset);
     let is_long = match left {
+        // The end of a packet may be short; if it were the beginning as well, it would be the whole packet.
         Some(left) if left == length => length > 0 && !is_first,
         Some(left) => length >= LEAST_FRAGMENT && length < left,
         None => false,
     };
+    // Any but the first begins behind another one, which is no shorter than this.
     if is_long && (is_first || offset >= LEAST_FRAGMENT) {
         Ok(())
     } else {

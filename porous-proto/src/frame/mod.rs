@@ -1,5 +1,4 @@
-//! The frames of the protocol: what a datagram says, and its one encoding (`docs/wire.md`,
-//! `docs/deviations.md` T25).
+//! The forms of datagrams: what each says, and its one encoding (`docs/wire.md`, `docs/deviations.md` T25).
 #![cfg_attr(
     not(test),
     warn(clippy::indexing_slicing, clippy::arithmetic_side_effects)
@@ -14,7 +13,6 @@ mod disconnect;
 mod integrity;
 mod layout;
 mod long;
-mod malformed;
 mod message;
 mod message_codec;
 mod offer;
@@ -27,19 +25,19 @@ pub(crate) use ack::{AckBlock, AckRange, Marks};
 pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};
 pub(crate) use connection_id::ConnectionId;
 pub(crate) use control::MIN_PADDING;
+pub use datagram::Malformed;
 pub(crate) use datagram::{Datagram, Rest, decode};
 pub(crate) use disconnect::{Disconnect, DisconnectAck, Reset};
 pub use integrity::Integrity;
 pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
-pub use malformed::Malformed;
 pub use message::Mode;
-pub(crate) use message::{Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Message, Packet};
+pub(crate) use message::{
+    Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Marker, Message, Packet,
+};
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 pub(crate) use refuse::Refuse;
-#[cfg(any(test, feature = "audit"))]
-pub(crate) use refuse::RefuseReason;
 pub use refuse::{Refusal, RefusalData};
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 

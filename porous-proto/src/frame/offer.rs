@@ -1,44 +1,46 @@
-//! What an end brings to a connection (§2.3): a request and its acknowledgement carry it in full,
-//! as a list of typed parameters, each at most once and in ascending order.
+//! Offers: what a host brings to a connection. A request and its acknowledgement carry an offer in full, as a
+//! list of typed parameters, each at most once and in ascending order (§2.3).
 
 use core::num::NonZeroU32;
 
 use super::{Integrity, Malformed};
 use crate::wire::{NoRoom, ReadError, Reader, Writer};
 
-/// The complete offer of one end. Both ends apply the same function to the two offers.
+/// The complete offer of a host. Both hosts apply the same function to the two offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Which application, and which version of its protocol: both ends must agree.
+    /// Names the application and the version of its protocol: both hosts must have the same.
     pub(crate) application: u64,
     pub(crate) channels: Channels,
-    /// The longest datagram that this end will receive, at least 512.
+    /// The longest datagram that this host receives, in bytes, at least 512.
     pub(crate) max_datagram: u16,
-    /// The longest packet that this end will receive, at least 1.
+    /// The longest packet that this host receives, in bytes, at least 1.
     pub(crate) max_packet: u32,
-    /// Memory for received packets in bytes, each charged [`PACKET_CHARGE`] more than its length.
+    /// Bytes that this host keeps of received packets, each charged [`PACKET_CHARGE`] more than its length.
     pub(crate) receive_budget: u32,
     /// log₂ N_P (1), 4 to 16.
     pub(crate) frame_window_log2: u8,
     /// log₂ N_Q (16), 4 to 16.
     pub(crate) packet_window_log2: u8,
-    /// The most that this end will send, in bytes a second; `u32::MAX` for no limit, never 0.
+    /// The most that this host sends, in bytes a second; `u32::MAX` for no limit, never 0.
     pub(crate) send_rate: u32,
-    /// The most that this end wants to receive, in bytes a second.
+    /// The most that this host wants to receive, in bytes a second; `u32::MAX` for no limit, never 0.
     pub(crate) receive_rate: u32,
     pub(crate) integrity: Integrity,
-    /// Optional extensions, a bit each. Unknown ones are simply never agreed on.
+    /// Optional extensions, a bit each. Both hosts must have set a bit to agree on its extension, so that
+    /// unknown ones are never agreed on.
     pub(crate) features: u32,
-    /// The longest datagram that this end will receive if the path turns out to carry it (RFC 8899):
-    /// longer than `max_datagram`. None: nothing longer than that is to be tried.
+    /// The longest datagram in bytes that this host receives if the path turns out to carry it: longer than
+    /// `max_datagram`. `None` if nothing longer is to be tried (RFC 8899).
     pub(crate) path_mtu: Option<u16>,
-    /// With what this end can seal; nothing, if it does not.
+    /// The suites with which this host can seal; none if it does not.
     pub(crate) sealed: Suites,
-    /// How long this end stands silence before it ends the connection (§2.2), in milliseconds.
+    /// The silence after which this host ends the connection, in milliseconds (§2.2).
     pub(crate) timeout_ms: Option<NonZeroU32>,
 }
 
-/// Bits 24 to 31 of the extensions, which mean nothing for good: of a random number.
+/// Bits 24 to 31 of the extensions from a random number. They never get a meaning: random bits keep other
+/// hosts from demanding that unknown ones be 0.
 pub(crate) fn grease(random: u64) -> u32 {
     let [.., last] = random.to_le_bytes();
     u32::from(last).wrapping_shl(24)
@@ -47,10 +49,10 @@ pub(crate) fn grease(random: u64) -> u32 {
 /// The most bytes of a greeting.
 pub(crate) const GREETING_MAX: usize = u8::MAX as usize;
 
-/// What a packet costs a receiver beyond its bytes.
+/// Bytes that a packet takes of a budget beside its own.
 pub(crate) const PACKET_CHARGE: u32 = 64;
 
-/// Every path carries a datagram of this length.
+/// Every path carries a datagram of this length in bytes.
 pub(crate) const MIN_MAX_DATAGRAM: u16 = 512;
 
 const APPLICATION: u8 = 1;
@@ -83,6 +85,7 @@ impl Offer {
         write_u32(writer, RECEIVE_RATE, self.receive_rate)?;
         writer.bytes(&[INTEGRITY, 1, self.integrity.encode()])?;
         write_u32(writer, FEATURES, self.features)?;
+        // What may be absent comes last: a host that does not know it skips it.
         if let Some(path_mtu) = self.path_mtu {
             writer.bytes(&[PATH_MTU, 2])?;
             writer.u16(path_mtu)?;
@@ -96,9 +99,9 @@ impl Offer {
         Ok(())
     }
 
-    /// How many bytes that takes.
+    /// Bytes of the encoded offer.
     pub(super) fn encoded_length(&self) -> usize {
-        // A head of two bytes each: 1, 3 to 10, and the value of 2.
+        // Types 1 and 3 to 10 with a type and a length each, and the two bytes of type 2.
         const FIXED: usize = 10 + 4 + 6 + 6 + 4 + 6 + 6 + 3 + 6;
         let channels = usize::from(self.channels.encoded_length());
         let optional = |there: bool, length: usize| if there { length } else { 0 };
@@ -112,7 +115,7 @@ impl Offer {
         parts.into_iter().fold(FIXED, usize::saturating_add)
     }
 
-    /// Reads an offer to the end of `reader`, and the greeting behind it, empty if there is none.
+    /// Reads an offer to the end of `reader`, and the greeting behind it, which is empty if there is none.
     pub(super) fn decode<'a>(reader: &mut Reader<'a>) -> Result<(Self, &'a [u8]), Malformed> {
         let application = parameter(reader, APPLICATION, Reader::u64)?;
         let channels = Channels::decode(&mut value(reader, CHANNELS)?)?;
@@ -145,13 +148,13 @@ impl Offer {
         }
     }
 
-    /// Reads what may be absent, and the greeting. A type that is not known yet is skipped: it tells
-    /// what its receiver can do without (`docs/wire.md`, "What may change"; `deviations.md` D14).
+    /// Reads the parameters that may be absent, and the greeting.
     fn decode_optional<'a>(&mut self, reader: &mut Reader<'a>) -> Result<&'a [u8], Malformed> {
         let mut last = FEATURES;
         let mut greeting: &[u8] = &[];
         while reader.remaining() != 0 {
             let (kind, mut value) = any_value(reader)?;
+            // Ascending order gives each offer one spelling, and each type at most once.
             if kind <= last {
                 return Err(Malformed::UnknownType);
             }
@@ -163,8 +166,11 @@ impl Offer {
                     let timeout = NonZeroU32::new(all_of(value, Reader::u32)?);
                     self.timeout_ms = Some(timeout.ok_or(Malformed::BadValue)?);
                 }
+                // An empty greeting is told by leaving it out: one spelling.
                 GREETING if value.remaining() == 0 => return Err(Malformed::BadValue),
                 GREETING => greeting = value.rest(),
+                // A type that is not known yet tells what its receiver can do without (`docs/wire.md`, "What
+                // may change"; `deviations.md` D14).
                 _ => {}
             }
         }
@@ -174,6 +180,7 @@ impl Offer {
     /// Whether every field is in its range.
     pub(crate) fn is_sane(&self) -> bool {
         let window = 4..=16;
+        // The longest packet must fit into the budget, or it would be sent and never taken.
         let least_budget = self.max_packet.checked_add(PACKET_CHARGE);
         self.channels.count() > 0
             && self.max_datagram >= MIN_MAX_DATAGRAM
@@ -192,14 +199,14 @@ fn write_u32(writer: &mut Writer<'_>, kind: u8, value: u32) -> Result<(), NoRoom
     writer.u32(value)
 }
 
-/// A parameter of 1 to 255 bytes; more do not fit.
+/// Writes a parameter with a value of up to 255 bytes, the most that its length can tell.
 fn write_bytes(writer: &mut Writer<'_>, kind: u8, value: &[u8]) -> Result<(), NoRoom> {
     let length = u8::try_from(value.len()).map_err(|_| NoRoom)?;
     writer.bytes(&[kind, length])?;
     writer.bytes(value)
 }
 
-/// The greeting behind an offer, if it is not empty.
+/// Writes the greeting behind an offer, if it is not empty.
 pub(super) fn encode_greeting(writer: &mut Writer<'_>, greeting: &[u8]) -> Result<(), NoRoom> {
     if greeting.is_empty() {
         return Ok(());
@@ -207,7 +214,7 @@ pub(super) fn encode_greeting(writer: &mut Writer<'_>, greeting: &[u8]) -> Resul
     write_bytes(writer, GREETING, greeting)
 }
 
-/// How many bytes that takes.
+/// Bytes of the encoded greeting.
 pub(super) const fn greeting_length(greeting: &[u8]) -> usize {
     match greeting.len() {
         0 => 0,
@@ -215,14 +222,14 @@ pub(super) const fn greeting_length(greeting: &[u8]) -> usize {
     }
 }
 
-/// The type of the next parameter, and its value.
+/// Reads the next parameter: its type and its value.
 fn any_value<'a>(reader: &mut Reader<'a>) -> Result<(u8, Reader<'a>), Malformed> {
     let kind = reader.u8()?;
     let length = usize::from(reader.u8()?);
     Ok((kind, Reader::new(reader.bytes(length)?)))
 }
 
-/// The value of the next parameter, which must be of this type.
+/// Reads the value of the next parameter, which must be of this type.
 fn value<'a>(reader: &mut Reader<'a>, kind: u8) -> Result<Reader<'a>, Malformed> {
     if reader.u8()? != kind {
         return Err(Malformed::UnknownType);
@@ -231,7 +238,7 @@ fn value<'a>(reader: &mut Reader<'a>, kind: u8) -> Result<Reader<'a>, Malformed>
     Ok(Reader::new(reader.bytes(length)?))
 }
 
-/// A parameter that is one integer.
+/// Reads a parameter of this type that is one integer.
 fn parameter<'a, T>(
     reader: &mut Reader<'a>,
     kind: u8,
@@ -240,11 +247,12 @@ fn parameter<'a, T>(
     all_of(value(reader, kind)?, read)
 }
 
-/// A value that is one integer and nothing else.
+/// Reads a value that is one integer and nothing else.
 fn all_of<'a, T>(
     mut value: Reader<'a>,
     read: impl FnOnce(&mut Reader<'a>) -> Result<T, ReadError>,
 ) -> Result<T, Malformed> {
+    // Too short a value is a bad one: the datagram itself does not end too early.
     let read = read(&mut value).map_err(|_| Malformed::BadValue)?;
     if value.remaining() == 0 {
         Ok(read)
@@ -253,16 +261,17 @@ fn all_of<'a, T>(
     }
 }
 
-/// The channels of an end, and the priority at which it sends on each (§3.1).
+/// The channels that a host offers, and the priority at which it sends on each (§3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channels {
+    /// 1 to 255.
     count: u8,
-    /// A bit a channel: set for high priority. Zero beyond `count`.
+    /// A bit for each channel, set for high priority. 0 beyond `count`, so that equality can be derived.
     high: [u32; 8],
 }
 
 impl Channels {
-    /// `count` channels of low priority; at least one.
+    /// This number of channels, at least one, of low priority.
     pub(crate) const fn new(count: u8) -> Self {
         Self {
             count,
@@ -279,7 +288,7 @@ impl Channels {
         word.is_some_and(|word| word.wrapping_shr(u32::from(channel)) & 1 == 1)
     }
 
-    /// Sets the priority of a channel; nothing happens to a channel that does not exist.
+    /// Sets the priority of a channel. Does nothing for a channel that does not exist.
     pub(crate) fn set_high(&mut self, channel: u8, high: bool) {
         if channel >= self.count {
             return;
@@ -290,7 +299,7 @@ impl Channels {
         }
     }
 
-    /// A byte for the count, then one for every four channels: 65 at most.
+    /// Bytes of the encoding, 65 at most: one for the count, and one for each four channels.
     fn encoded_length(&self) -> u8 {
         self.count.div_ceil(4).saturating_add(1)
     }
@@ -317,6 +326,7 @@ impl Channels {
         for first in (0..count).step_by(4) {
             let mut byte = reader.u8()?;
             for channel in first..=first.saturating_add(3) {
+                // `channel < first` where the sum has saturated: beyond channel 254.
                 let spare = channel >= count || channel < first;
                 // The upper bit of each pair is kept for channels without order.
                 if byte & 0b10 != 0 || (spare && byte & 0b01 != 0) {
@@ -330,22 +340,23 @@ impl Channels {
     }
 }
 
-/// The numbers of up to four suites, the best first, each once and none 0. Empty: the sender does not
-/// seal, and the parameter is absent.
+/// The numbers of up to four suites, the best first, each once and none 0. Empty if the sender does not seal:
+/// then the parameter is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Suites {
-    /// Zeros beyond the last.
+    /// 0 beyond the last suite.
     numbers: [u8; Self::MAX],
 }
 
 impl Suites {
     pub(crate) const MAX: usize = 4;
 
-    /// Those of a value as it was received: at least one.
+    /// Reads the suites of a parameter, at least one.
     pub(super) fn decode(value: &[u8]) -> Result<Self, Malformed> {
         let mut suites = Self::default();
         for (place, &number) in value.iter().enumerate() {
             let seen = suites.numbers.contains(&number); // 0 is, while there is room
+            // No place is left for a fifth suite.
             let free = suites.numbers.get_mut(place).filter(|_| !seen);
             *free.ok_or(Malformed::BadValue)? = number;
         }

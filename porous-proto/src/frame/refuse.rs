@@ -1,4 +1,4 @@
-//! The answer to a request that leads nowhere.
+//! Refusals: the answers to requests that make no connection.
 
 use core::fmt;
 
@@ -7,8 +7,8 @@ use crate::wire::{NoRoom, Reader};
 use super::Malformed;
 use super::long::{self, Long, REFUSE, VERSION};
 
-/// What an application says with a refusal: at most 64 bytes, which mean what the two applications
-/// agreed that they mean (`docs/wire.md`, "REJ").
+/// What an application says with a refusal: at most 64 bytes, whose meaning the two applications agree on
+/// (`docs/wire.md`, "REJ").
 ///
 /// ```
 /// use porous_proto::RefusalData;
@@ -20,15 +20,15 @@ use super::long::{self, Long, REFUSE, VERSION};
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RefusalData {
     length: u8,
-    /// Zeros beyond the length.
+    /// 0 beyond the length, so that equality can be derived.
     bytes: [u8; Self::MAX],
 }
 
 impl RefusalData {
-    /// The most that can be said, in bytes.
+    /// The most bytes that a refusal carries.
     pub const MAX: usize = 64;
 
-    /// These bytes; `None` if there are more than [`MAX`](Self::MAX).
+    /// Refusal data of these bytes; `None` if there are more than [`MAX`](Self::MAX).
     ///
     /// ```
     /// assert!(porous_proto::RefusalData::new(&[7; 64]).is_some());
@@ -41,7 +41,7 @@ impl RefusalData {
         Some(Self { length, bytes })
     }
 
-    /// The bytes.
+    /// The bytes that the application gave; empty by default.
     ///
     /// ```
     /// # use porous_proto::RefusalData;
@@ -74,39 +74,26 @@ impl fmt::Debug for RefusalData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It speaks other versions of the protocol: from `oldest` to `newest`.
+    /// The remote host speaks other versions of the protocol, from `oldest` to `newest`: one of the two has
+    /// to be updated.
     Version {
-        /// The oldest version it speaks.
+        /// The oldest version that the remote host speaks.
         oldest: u32,
-        /// The newest version it speaks.
+        /// The newest version that the remote host speaks.
         newest: u32,
     },
-    /// The two configurations do not fit: another application id.
+    /// The two hosts are of different applications, or of different versions of one: their application ids
+    /// differ.
     Incompatible {
-        /// That of the remote host.
+        /// The application id of the remote host.
         application_id: u64,
     },
-    /// It has as many peers as it allows.
+    /// The remote host has as many peers as it allows. There may be room later.
     Full,
-    /// Its application does not want the connection, and says this.
+    /// The remote application does not want the connection, and says this.
     Application(RefusalData),
-    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This
-    /// version of the library never does, so that the other one demands it.
-    Security,
-}
-
-/// Why a host refuses a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefuseReason {
-    /// It does not speak that version.
-    Version,
-    /// The two offers do not go together: that of the refuser is of this application.
-    Incompatible { application_id: u64 },
-    /// It has no place left.
-    Full,
-    /// Its application does not want it.
-    Application,
-    /// One of the two demands a sealed connection, which the other cannot have, or not so.
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This version
+    /// of the library never demands it: the remote host does.
     Security,
 }
 
@@ -114,125 +101,87 @@ pub(crate) enum RefuseReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refuse {
     pub(crate) nonce_peer: u64,
-    pub(crate) reason: RefuseReason,
-    /// The newest and the oldest version that the refuser speaks.
+    /// The newest version that the refuser speaks, whatever it refuses for.
     pub(crate) newest_version: u32,
+    /// The oldest version that the refuser speaks.
     pub(crate) oldest_version: u32,
-    /// Empty unless the reason is the application's.
-    pub(crate) data: RefusalData,
+    pub(crate) refusal: Refusal,
 }
 
 impl Refuse {
-    /// The bytes of the longest.
+    /// Bytes of the longest refusal.
     pub(crate) const LONGEST: usize = long::HEAD + 2 + RefusalData::MAX;
 
-    /// Refuses the host that has this nonce.
-    pub(crate) fn new(nonce_peer: u64, refusal: Refusal) -> Self {
-        let (mut oldest_version, mut newest_version) = (VERSION, VERSION);
-        let mut data = RefusalData::default();
-        let reason = match refusal {
-            Refusal::Version { oldest, newest } => {
-                (oldest_version, newest_version) = (oldest, newest);
-                RefuseReason::Version
-            }
-            Refusal::Incompatible { application_id } => {
-                RefuseReason::Incompatible { application_id }
-            }
-            Refusal::Full => RefuseReason::Full,
-            Refusal::Application(said) => {
-                data = said;
-                RefuseReason::Application
-            }
-            Refusal::Security => RefuseReason::Security,
-        };
+    /// A refusal of the host that has this random id.
+    pub(crate) const fn new(nonce_peer: u64, refusal: Refusal) -> Self {
+        let (mut newest_version, mut oldest_version) = (VERSION, VERSION);
+        // The newest version stands in the head of the form, the oldest in its body.
+        if let Refusal::Version { oldest, newest } = refusal {
+            (newest_version, oldest_version) = (newest, oldest);
+        }
         Self {
             nonce_peer,
-            reason,
             newest_version,
             oldest_version,
-            data,
-        }
-    }
-
-    /// What it tells the application.
-    pub(crate) const fn refusal(&self) -> Refusal {
-        match self.reason {
-            RefuseReason::Version => Refusal::Version {
-                oldest: self.oldest_version,
-                newest: self.newest_version,
-            },
-            RefuseReason::Incompatible { application_id } => {
-                Refusal::Incompatible { application_id }
-            }
-            RefuseReason::Full => Refusal::Full,
-            RefuseReason::Application => Refusal::Application(self.data),
-            RefuseReason::Security => Refusal::Security,
+            refusal,
         }
     }
 
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
-        let application_id;
-        let (reason, said) = match self.reason {
-            RefuseReason::Version => (0, &[][..]),
-            RefuseReason::Incompatible { application_id: id } => {
-                application_id = id.to_le_bytes();
-                (1, &application_id[..])
+        let id;
+        let (reason, said) = match &self.refusal {
+            Refusal::Version { .. } => (0, &[][..]),
+            Refusal::Incompatible { application_id } => {
+                id = application_id.to_le_bytes();
+                (1, &id[..])
             }
-            RefuseReason::Full => (2, &[][..]),
-            RefuseReason::Application => (3, self.data.as_bytes()),
-            RefuseReason::Security => (4, &[][..]),
+            Refusal::Full => (2, &[][..]),
+            Refusal::Application(data) => (3, data.as_bytes()),
+            Refusal::Security => (4, &[][..]),
         };
         let length = u8::try_from(said.len()).map_err(|_| NoRoom)?;
-        long::encode(
-            buffer,
-            REFUSE,
-            self.newest_version,
-            [0, self.nonce_peer],
-            |writer| {
-                writer.u8(reason)?;
-                writer.u32(self.oldest_version)?;
-                writer.u8(length)?;
-                writer.bytes(said)
-            },
-        )
+        let nonces = [0, self.nonce_peer];
+        long::encode(buffer, REFUSE, self.newest_version, nonces, |writer| {
+            writer.u8(reason)?;
+            writer.u32(self.oldest_version)?;
+            writer.u8(length)?;
+            writer.bytes(said)
+        })
     }
 
     pub(super) fn decode(long: &Long<'_>) -> Result<Self, Malformed> {
         if long.flags != 0 {
             return Err(Malformed::Reserved);
         }
+        // The refuser keeps no state, and so has no random id; but it must name whom it answers.
         if long.nonce_self != 0 || long.nonce_peer == 0 {
             return Err(Malformed::BadValue);
         }
         let mut reader = Reader::new(long.body);
         let reason = reader.u8()?;
-        let oldest_version = reader.u32()?;
+        let (newest, oldest) = (long.version, reader.u32()?);
         let length = usize::from(reader.u8()?);
         let said = reader.bytes(length)?;
+        // A refusal is one form, and is read whatever its version: nothing may hide behind it.
         if reader.remaining() != 0 {
             return Err(Malformed::TrailingBytes);
         }
-        let mut data = RefusalData::default();
-        let reason = match (reason, said) {
-            (0, []) => RefuseReason::Version,
-            (1, &[a, b, c, d, e, f, g, h]) => RefuseReason::Incompatible {
+        let refusal = match (reason, said) {
+            // Only two reasons say anything more.
+            (0, []) => Refusal::Version { oldest, newest },
+            (1, &[a, b, c, d, e, f, g, h]) => Refusal::Incompatible {
                 application_id: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
             },
-            (2, []) => RefuseReason::Full,
-            (3, said) => {
-                data = RefusalData::new(said).ok_or(Malformed::BadValue)?;
-                RefuseReason::Application
-            }
-            (4, []) => RefuseReason::Security,
+            (2, []) => Refusal::Full,
+            (3, said) => Refusal::Application(RefusalData::new(said).ok_or(Malformed::BadValue)?),
+            (4, []) => Refusal::Security,
             _ => return Err(Malformed::BadValue),
         };
-        let newest_version = long.version;
         Ok(Self {
             nonce_peer: long.nonce_peer,
-            reason,
-            newest_version,
-            oldest_version,
-            data,
+            newest_version: newest,
+            oldest_version: oldest,
+            refusal,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Short forms: the datagrams of a connection (§3.1).
+//! Short forms: the datagrams of an established connection (§3.1).
 
 use arrayvec::ArrayVec;
 
@@ -11,33 +11,33 @@ use super::layout::{Context, Layout};
 use super::message_codec::{self, Next};
 use super::{ConnectionId, MAX_MESSAGES, Malformed, Message};
 
-/// 01 in the two upper bits of byte 0.
+/// Byte 0 of every short form: 01 in the two upper bits, as in QUIC's short header.
 pub(super) const SHORT: u8 = 0x40;
 
-/// Byte 0: the width of the frame id less one, then flags.
+/// The place in byte 0 of the width of the frame id less one.
 const WIDTH_SHIFT: u32 = 4;
-/// Kept for sealed datagrams.
+/// Kept for sealed datagrams: always 0.
 const KEY_PHASE: u8 = 1 << 3;
 const ACK: u8 = 1 << 2;
 const NONCE: u8 = 1 << 1;
 const ACK_NOW: u8 = 1;
 
-/// The head of a short form, before anything is known of the connection it belongs to.
+/// The head of a short form, read before the connection is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Short<'a> {
     pub(crate) connection_id: ConnectionId,
-    /// 1 to 4 bytes.
+    /// The bytes of the frame id that are sent, 1 to 4.
     pub(crate) id_width: u8,
     /// The low bytes of the frame id.
     pub(crate) id_low: u32,
-    /// The bit whose sum an acknowledgement must know.
+    /// The nonce bit of the frame: an acknowledgement has to tell the sum of these bits.
     pub(crate) nonce: bool,
-    /// The sender wants an acknowledgement without delay.
+    /// True if the sender wants an acknowledgement without delay.
     pub(crate) ack_now: bool,
     pub(crate) has_ack: bool,
-    /// All of the short form, from byte 0 on, with its tag.
+    /// All of the short form, from byte 0 on, with its check.
     pub(crate) bytes: &'a [u8],
-    /// Where the head ends.
+    /// The place in `bytes` where the head ends.
     pub(crate) body: usize,
 }
 
@@ -50,13 +50,14 @@ pub(crate) struct Body {
 }
 
 impl<'a> Short<'a> {
-    /// Reads the head of a short form that is all of `bytes`. Its first byte says that it is one.
+    /// Reads the head of a short form, which is all of `bytes`. The caller has looked at the first two bits.
     pub(super) fn decode(bytes: &'a [u8], connection_id_len: usize) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let head = reader.u8()?;
         if head & KEY_PHASE != 0 {
             return Err(Malformed::Reserved);
         }
+        // Any width is taken: the receiver cannot know which is the least that would do.
         let id_width = ((head >> WIDTH_SHIFT) & 0b11).saturating_add(1);
         let connection_id = ConnectionId::new(reader.bytes(connection_id_len)?);
         Ok(Self {
@@ -71,20 +72,21 @@ impl<'a> Short<'a> {
         })
     }
 
-    /// The low bytes of the newest id that is acknowledged, if there is an acknowledgement, and how
-    /// many there are.
+    /// The low bytes of the newest id that is acknowledged, and their number; `None` without an
+    /// acknowledgement.
     pub(crate) fn newest_acked(&self) -> Result<Option<(u32, u8)>, Malformed> {
         if !self.has_ack {
             return Ok(None);
         }
+        // Before the check is verified: the full id is a part of what it covers.
         let end = self.bytes.len().saturating_sub(TAG);
         let block = self.bytes.get(self.body..end);
         let block = block.ok_or(Malformed::Truncated)?;
         AckBlock::decode_largest(&mut Reader::new(block)).map(|(_, low, width)| Some((low, width)))
     }
 
-    /// Reads the rest of the form; `messages` holds its messages afterwards, if all of them are
-    /// well-formed, and only then means anything. It is the caller's because it is large.
+    /// Reads the rest of the form into `messages`, which mean something only if all of them are well-formed.
+    /// The list is the caller's because it is large.
     pub(crate) fn decode_body(
         &self,
         context: Context,
@@ -104,7 +106,7 @@ impl<'a> Short<'a> {
             None
         };
         let padding = decode_messages(&mut reader, context, messages)?;
-        // Nobody acknowledges a datagram without messages.
+        // A datagram without messages is never acknowledged.
         if self.ack_now && messages.is_empty() {
             return Err(Malformed::NotCanonical);
         }
@@ -112,7 +114,7 @@ impl<'a> Short<'a> {
     }
 }
 
-/// Reads messages to the end; the length of the padding that ends them.
+/// Reads messages to the end. Returns the length of the padding that ends them, 0 if there is none.
 fn decode_messages<'a>(
     reader: &mut Reader<'a>,
     context: Context,
@@ -123,6 +125,7 @@ fn decode_messages<'a>(
         match message_codec::decode(reader, &layout)? {
             Next::Padding(length) => return Ok(length),
             Next::Message(message) => {
+                // Each message is predicted from those before it.
                 layout.push(&message);
                 messages
                     .try_push(message)
@@ -137,11 +140,11 @@ fn decode_messages<'a>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) connection_id: ConnectionId,
-    /// The frame id, of which the `id_width` low bytes are sent.
+    /// The frame id, of which the lowest `id_width` bytes are sent, 1 to 4.
     pub(crate) id: u64,
     pub(crate) id_width: u8,
     pub(crate) nonce: bool,
-    /// Only with a message.
+    /// True if an acknowledgement is wanted without delay: only in a frame with a message.
     pub(crate) ack_now: bool,
 }
 
@@ -155,19 +158,19 @@ impl Header {
     }
 }
 
-/// Writes a short form, message by message, in front of the tag that it may get.
+/// Writes a short form, message by message. The check is appended later.
 #[derive(Debug)]
 pub(crate) struct FrameWriter<'b> {
     writer: Writer<'b>,
     layout: Layout,
     messages: usize,
-    /// Nothing can follow: a message without a length or padding was written.
+    /// True once nothing can follow: padding was written, or a message without a length.
     is_closed: bool,
     ack_now: bool,
 }
 
 impl<'b> FrameWriter<'b> {
-    /// Begins a frame in `buffer`, whose length is the limit of what it may hold without its tag.
+    /// Begins a frame in `buffer`, whose length is the most that the frame may have without its check.
     pub(crate) fn new(
         buffer: &'b mut [u8],
         header: &Header,
@@ -196,14 +199,15 @@ impl<'b> FrameWriter<'b> {
         })
     }
 
-    /// Appends a message. `last`: nothing follows it, not even padding. After an error the frame
-    /// must be thrown away; [`Layout::length`] tells beforehand what fits.
+    /// Appends a message. `last`: true if nothing follows, not even padding. After an error the frame must be
+    /// thrown away; [`Layout::length`] tells beforehand what fits.
     pub(crate) fn message<P: AsRef<[u8]>>(
         &mut self,
         message: &Message<P>,
         last: bool,
     ) -> Result<(), NoRoom> {
         debug_assert!(!self.is_closed, "a message after the last one");
+        // A plan that lets this happen has a fault; the receiver would refuse the datagram.
         if self.is_closed || self.messages >= MAX_MESSAGES {
             return Err(NoRoom);
         }
@@ -214,7 +218,7 @@ impl<'b> FrameWriter<'b> {
         Ok(())
     }
 
-    /// Appends `length` bytes of padding, at least 2. Nothing can follow.
+    /// Appends `length` bytes of padding, at least 2. Nothing may follow.
     pub(crate) fn padding(&mut self, length: usize) -> Result<(), NoRoom> {
         debug_assert!(!self.is_closed, "padding after the last message");
         if self.is_closed {
@@ -225,19 +229,19 @@ impl<'b> FrameWriter<'b> {
         Ok(())
     }
 
-    /// The number of bytes that are left.
+    /// Bytes that are left in the buffer.
     #[cfg(test)]
     pub(crate) const fn room(&self) -> usize {
         self.writer.remaining()
     }
 
-    /// What the next message would be predicted from.
+    /// The predictions for the next message.
     #[cfg(test)]
     pub(crate) const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The length of the frame, without a tag.
+    /// The length of the frame in bytes, without its check.
     pub(crate) fn finish(self) -> usize {
         debug_assert!(!self.ack_now || self.messages > 0, "nothing to acknowledge");
         self.writer.position()

@@ -1,26 +1,26 @@
-//! Books and their audit, for tests: everything that is counted in one place and held in another is
-//! counted again, and what is found is summed up. Each layer audits itself, in its own `audit.rs`.
+//! The audit of a host's books, for tests: everything that is counted in one place and held in another is
+//! counted again, and the sums are given. Each layer audits itself, in its own `audit.rs`.
 
-/// What a host holds.
+/// What a host holds, in all of its peers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Peers, those included that only linger.
+    /// Peers, also those that only linger.
     pub peers: usize,
     /// Bytes in flight.
     pub flight: u64,
-    /// Messages on their way, or about to be.
+    /// Messages that are on their way, or in a send queue.
     pub messages: usize,
-    /// Bytes in send budgets.
+    /// Bytes that are taken of send budgets.
     pub queued: u64,
-    /// Bytes charged to the budgets of remote hosts.
+    /// Bytes that are charged to the receive budgets of remote hosts.
     pub charged: u64,
-    /// Bytes in receive budgets.
+    /// Bytes that are taken of receive budgets.
     pub kept: u64,
     /// Packets in receive queues, in part or whole.
     pub entries: usize,
-    /// Sentinels whose packets are missing. They may stay for as long as nothing newer comes.
+    /// Sentinels in receive queues whose packets are missing.
     pub sentinels: usize,
-    /// Replies that wait for a turn.
+    /// Answers to strangers that wait to be sent.
     pub replies: usize,
 }
 
@@ -28,6 +28,7 @@ impl Audit {
     /// Whether nothing is under way, neither in nor out.
     #[must_use]
     pub const fn is_at_rest(&self) -> bool {
+        // Peers may linger, and sentinels stay for as long as nothing newer comes.
         let Self {
             peers: _,
             flight,

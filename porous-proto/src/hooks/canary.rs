@@ -1,7 +1,7 @@
-//! Deliberate bugs, to test the tests: a swarm or a fuzzer that does not find each of them is not
-//! worth its electricity. Without the feature `canary` there is none.
+//! Deliberate bugs, to test the tests: a swarm or a fuzzer has to find each of them. Without the feature
+//! `canary` there is none.
 
-/// A bug. One of them at a time strikes at each 16th opportunity.
+/// A bug. One at a time is loose, and strikes at each 16th opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
     /// A packet is delivered twice.
@@ -10,21 +10,21 @@ pub enum Bug {
     SkipsDependency,
     /// A reliable message that was lost is not sent again.
     ForgetsResend,
-    /// A datagram is acknowledged, and what is in it dropped.
+    /// A datagram is acknowledged, and its messages are dropped.
     AcksWhatItDropped,
     /// An incomplete packet that is given up stays in the budget.
     LeaksFragment,
-    /// A stranger gets two answers to one request.
+    /// A stranger gets two answers to one datagram.
     AnswersTwice,
     /// The transfer window is one longer than the receive window.
     WindowOffByOne,
-    /// What the layers wait for has no deadline.
+    /// The deadlines of the layers are left out of the peer's.
     LosesDeadline,
 }
 
 #[cfg(feature = "canary")]
 impl Bug {
-    /// All of them.
+    /// All bugs.
     pub const ALL: [Self; 8] = [
         Self::DeliversTwice,
         Self::SkipsDependency,
@@ -37,7 +37,7 @@ impl Bug {
     ];
 }
 
-/// Whether the bug strikes now.
+/// Whether this bug is loose and strikes now.
 #[cfg(feature = "canary")]
 pub(crate) fn strikes(bug: Bug) -> bool {
     cage::BUG.with(|caged| {
@@ -48,7 +48,7 @@ pub(crate) fn strikes(bug: Bug) -> bool {
     })
 }
 
-/// There are no bugs.
+/// False: no bug is loose in a build without the feature.
 #[cfg(not(feature = "canary"))]
 pub(crate) const fn strikes(_: Bug) -> bool {
     false
@@ -64,7 +64,7 @@ pub fn release(bug: Option<Bug>) {
 mod cage {
     use core::cell::Cell;
 
-    /// A bug that strikes always would be no art to find.
+    /// The opportunities for one strike: a bug that always strikes would be no art to find.
     pub(super) const EVERY: u64 = 16;
 
     std::thread_local! {

@@ -1,40 +1,175 @@
-//! The codec by itself, for fuzzers: what a host makes of a datagram before it knows what to do
-//! with it.
+//! The codec by itself, for fuzzers: what a host reads in a datagram before it knows which peer the
+//! datagram is for.
 
-mod forms;
-
+use alloc::vec;
 use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
-use super::reencode;
-use crate::frame::{self, Context, Control, Integrity, Malformed, RefuseReason, Rest};
+use crate::frame::{
+    self, Context, Control, FrameWriter, Header, Integrity, Malformed, Marker, Mode, Refusal, Rest,
+};
 use crate::serial;
+use crate::wire::NoRoom;
 
-pub use forms::{Ack, Connect, Form, Message, Packet, Short};
+/// A form of a datagram. The bits and bytes are those of `docs/wire.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// ACK.
+    Acknowledge(Connect),
+    /// REQ, without its padding, which says nothing.
+    Request(Connect),
+    /// REQ in another version.
+    OtherVersion {
+        /// The version.
+        version: u32,
+        /// The random id of its sender.
+        nonce_self: u64,
+    },
+    /// REJ.
+    Refuse {
+        /// The random id of the receiver.
+        nonce_peer: u64,
+        /// 0 to 4.
+        reason: u8,
+        /// The newest and the oldest version that the sender speaks.
+        versions: [u32; 2],
+        /// Of reason 1 the application id, else up to 64 bytes of the application's.
+        data: Vec<u8>,
+    },
+    /// DISC: nonces of its sender and its receiver, and the reason.
+    Disconnect([u64; 2], u32),
+    /// `DISC_ACK`: nonces of its sender and its receiver.
+    DisconnectAck([u64; 2]),
+    /// RESET: the connection id.
+    Reset(Vec<u8>),
+    /// The short form.
+    Short(Short),
+}
 
-/// What shapes the datagrams of a connection.
+/// What REQ and ACK share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connect {
+    /// True if COOKIE is set.
+    pub cookie: bool,
+    /// The nonces of the sender and of the receiver.
+    pub nonces: [u64; 2],
+    /// At most 20 bytes.
+    pub connection_id: Vec<u8>,
+    /// Type 1: the application id.
+    pub application: u64,
+    /// Type 2: true of each channel with high priority.
+    pub channels: Vec<bool>,
+    /// Type 3: the longest datagram at first, in bytes.
+    pub datagram: u16,
+    /// Type 4: the longest packet, in bytes.
+    pub packet: u32,
+    /// Type 5: the budget for received packets, in bytes.
+    pub budget: u32,
+    /// Type 6: the logarithms of `N_P` and `N_Q`, to the base 2.
+    pub windows: [u8; 2],
+    /// Types 7 and 8: the most to send and to receive, in bytes a second.
+    pub rates: [u32; 2],
+    /// Type 9: what checks cover.
+    pub integrity: Integrity,
+    /// Type 10: the optional extensions, a bit each.
+    pub extensions: u32,
+    /// Type 11: the longest datagram if the path carries it, in bytes.
+    pub path_mtu: Option<u16>,
+    /// Type 12: the numbers of suites; empty if the type is absent.
+    pub sealed: Vec<u8>,
+    /// Type 13: the timeout, in milliseconds.
+    pub timeout: Option<u32>,
+    /// Type 14: the greeting of a request; empty if the type is absent.
+    pub greeting: Vec<u8>,
+}
+
+/// A short form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// The connection id of the receiver.
+    pub connection_id: Vec<u8>,
+    /// The low bytes of the frame id, and their number.
+    pub id: (u32, u8),
+    /// N: the nonce bit of the frame.
+    pub nonce: bool,
+    /// R: true if the receiver is to acknowledge at once.
+    pub ack_now: bool,
+    /// The acknowledgement.
+    pub ack: Option<Ack>,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The length of the padding in bytes, 0 if there is none.
+    pub padding: usize,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ack {
+    /// The low bytes of the newest id, and their number.
+    pub largest: (u32, u8),
+    /// How long the acknowledgement was held back, in the notation of the wire.
+    pub delay: Option<u8>,
+    /// One bit for each of the 32 ids before the newest.
+    pub map: u32,
+    /// The ranges before those: a gap and a length each, in ids.
+    pub ranges: Vec<(u32, u32)>,
+    /// X: the sum of the nonce bits.
+    pub nonces: bool,
+    /// True if the newest frame came with ECT(0) or CE, and the number of frames that came with CE.
+    pub marks: (bool, u32),
+}
+
+/// A message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// A packet, or a part of one.
+    Packet(Packet),
+    /// The subtype of a control message, and its fields in their order.
+    Control(u8, Vec<u64>),
+}
+
+/// A packet, or a fragment of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// The delivery mode.
+    pub mode: Mode,
+    /// The number of the channel.
+    pub channel: u8,
+    /// The low bytes of the packet's id.
+    pub id: u32,
+    /// How far back the reliable packet is that this one depends on, in ids.
+    pub dependency: u32,
+    /// Of a fragment, where its first byte stands in the packet, and the packet's length, in bytes.
+    pub fragment: Option<(u32, u32)>,
+    /// True if the sender wants to be told what becomes of the packet.
+    pub receipt: bool,
+    /// The bytes of the packet or fragment.
+    pub payload: Vec<u8>,
+}
+
+/// What a reader of a connection's datagrams has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agreement {
-    /// The length of all connection ids: 0 to 20.
+    /// The length of connection ids in bytes, 0 to 20.
     pub connection_id_len: usize,
-    /// The width of packet ids in bytes: 2 or 3.
+    /// The width of packet ids in bytes, 2 or 3.
     pub id_bytes: u8,
-    /// `N_Q`.
+    /// The window of a channel in packets: `N_Q`.
     pub window: u32,
-    /// What the check at the end is made from, if there is one.
+    /// What the check at the end of datagrams is made from. `None` if there is no check.
     pub check: Option<Check>,
 }
 
 /// What checks are made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// What they cover.
+    /// What checks cover.
     pub integrity: Integrity,
     /// The nonces of the sender and of the receiver.
     pub nonces: [u64; 2],
     /// One past the newest frame id that the receiver knows.
     pub next: u64,
-    /// One past the newest of its own that was acknowledged.
+    /// One past the newest id of the receiver's own frames that was acknowledged.
     pub acked: u64,
 }
 
@@ -72,22 +207,19 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
         },
         Rest::Refuse(refuse) => Form::Refuse {
             nonce_peer: refuse.nonce_peer,
-            reason: match refuse.reason {
-                RefuseReason::Version => 0,
-                RefuseReason::Incompatible { .. } => 1,
-                RefuseReason::Full => 2,
-                RefuseReason::Application => 3,
-                RefuseReason::Security => 4,
+            // As `docs/wire.md` numbers them.
+            reason: match refuse.refusal {
+                Refusal::Version { .. } => 0,
+                Refusal::Incompatible { .. } => 1,
+                Refusal::Full => 2,
+                Refusal::Application(_) => 3,
+                Refusal::Security => 4,
             },
             versions: [refuse.newest_version, refuse.oldest_version],
-            data: match refuse.reason {
-                RefuseReason::Incompatible { application_id } => {
-                    application_id.to_le_bytes().into()
-                }
-                RefuseReason::Version
-                | RefuseReason::Full
-                | RefuseReason::Application
-                | RefuseReason::Security => refuse.data.as_bytes().to_vec(),
+            data: match refuse.refusal {
+                Refusal::Incompatible { application_id } => application_id.to_le_bytes().into(),
+                Refusal::Application(data) => data.as_bytes().into(),
+                Refusal::Version { .. } | Refusal::Full | Refusal::Security => Vec::new(),
             },
         },
         Rest::Disconnect(form) => Form::Disconnect([form.nonce_self, form.nonce_peer], form.reason),
@@ -99,9 +231,8 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
     Ok(forms)
 }
 
-/// Reads all of a datagram, and writes what it says. Of a request in another version nothing but
-/// the head is known, and of parameters behind the known ones their types and lengths, so that these
-/// stay as they are.
+/// Reads all of a datagram, and writes what it says. The rest of a request in another version and the
+/// parameters that are not known stay as they are.
 ///
 /// # Errors
 ///
@@ -109,9 +240,9 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
 ///
 /// # Panics
 ///
-/// If that takes more bytes than there were.
+/// If what is written has more bytes than the datagram.
 pub fn reencode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<u8>, Malformed> {
-    reencode::reencode(datagram, agreement.connection_id_len, agreement.context())
+    write_again(datagram, agreement.connection_id_len, agreement.context())
 }
 
 /// All of a short form, in the order in which a connection reads it.
@@ -214,16 +345,8 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         Control::Ping(id) => (1, [id.into()].into()),
         Control::Pong(id) => (2, [id.into()].into()),
         Control::Window { channel, id } => (3, [channel.into(), id.into()].into()),
-        Control::Sentinel {
-            channel,
-            id,
-            dependency,
-        } => (4, [channel.into(), id.into(), dependency.into()].into()),
-        Control::Tombstone {
-            channel,
-            id,
-            dependency,
-        } => (5, [channel.into(), id.into(), dependency.into()].into()),
+        Control::Sentinel(marker) => (4, place(marker)),
+        Control::Tombstone(marker) => (5, place(marker)),
         Control::Limits {
             serial,
             receive_rate,
@@ -231,6 +354,7 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
         Control::PathChallenge(data) => (7, [data].into()),
         Control::PathResponse(data) => (8, [data].into()),
         Control::Fates { channel, id, fates } => {
+            // One number of the two, as they share a byte of the datagram.
             let count = u64::from(fates.count) | u64::from(fates.first) << 7;
             (12, [channel.into(), id.into(), count, fates.skipped].into())
         }
@@ -241,4 +365,111 @@ fn fields(control: Control) -> (u8, Vec<u64>) {
             next,
         } => (11, [channel.into(), number.into(), next.into()].into()),
     }
+}
+
+fn place(marker: Marker) -> Vec<u64> {
+    [
+        marker.channel.into(),
+        marker.id.into(),
+        marker.dependency.into(),
+    ]
+    .into()
+}
+
+/// Decodes all of a datagram and encodes it again, without a look at its check.
+///
+/// # Panics
+///
+/// If what is written has more bytes than the datagram.
+pub(crate) fn write_again(
+    datagram: &[u8],
+    connection_id_len: usize,
+    context: Context,
+) -> Result<Vec<u8>, Malformed> {
+    let decoded = frame::decode(datagram, connection_id_len)?;
+    let write = |encode: &dyn Fn(&mut [u8]) -> Result<usize, NoRoom>| {
+        let mut buffer = vec![0; datagram.len()];
+        let length = encode(&mut buffer).expect("no more bytes than there were");
+        buffer.truncate(length);
+        buffer
+    };
+    let mut again = Vec::new();
+    if let Some(acknowledge) = &decoded.acknowledge {
+        let known = write(&|buffer| acknowledge.encode_acknowledge(buffer));
+        again = with_unknown(known, datagram);
+    }
+    again.extend(match &decoded.rest {
+        Rest::Nothing => Vec::new(),
+        Rest::Request(request) => {
+            let known = write(&|buffer| request.connect.encode_request(request.greeting, buffer));
+            let form = datagram.get(again.len()..);
+            let mut bytes = with_unknown(known, form.expect("an acknowledgement is a part of it"));
+            let length = request.datagram_length.checked_sub(again.len());
+            bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
+            bytes
+        }
+        // Nothing but the head is known of it.
+        Rest::OtherVersion { .. } => datagram.to_vec(),
+        Rest::Refuse(refuse) => write(&|buffer| refuse.encode(buffer)),
+        Rest::Disconnect(disconnect) => write(&|buffer| disconnect.encode(buffer)),
+        Rest::DisconnectAck(ack) => write(&|buffer| ack.encode(buffer)),
+        Rest::Reset(reset) => write(&|buffer| reset.encode(buffer)),
+        Rest::Short(form) => reencode_short(form, context)?,
+    });
+    Ok(again)
+}
+
+/// A form with the parameters that are not known: they are taken over from the form at the front of
+/// `original`, whose length counts them.
+fn with_unknown(mut known: Vec<u8>, original: &[u8]) -> Vec<u8> {
+    let prefix = original.first_chunk().expect("it was decoded");
+    let [_, low, high] = *prefix;
+    let end = prefix.len() + usize::from(u16::from_le_bytes([low, high]));
+    // They stand behind all that are known: types ascend.
+    let unknown = original.get(known.len()..end);
+    let unknown = unknown.expect("no more bytes than there were");
+    let Some(&first) = unknown.first() else {
+        return known;
+    };
+    // One with a lower type was read and not written again.
+    assert!(first > 14, "known: {unknown:02x?}");
+    known.extend(unknown);
+    if let Some(length) = known.get_mut(1..3) {
+        length.copy_from_slice(&[low, high]);
+    }
+    known
+}
+
+fn reencode_short(form: &frame::Short<'_>, context: Context) -> Result<Vec<u8>, Malformed> {
+    let mut messages = ArrayVec::new();
+    let body = form.decode_body(context, &mut messages)?;
+    let header = Header {
+        connection_id: form.connection_id,
+        id: form.id_low.into(),
+        id_width: form.id_width,
+        nonce: form.nonce,
+        ack_now: form.ack_now,
+    };
+    let mut buffer = vec![0; form.bytes.len()];
+    let mut write = || {
+        let mut frame = FrameWriter::new(&mut buffer, &header, body.ack.as_ref(), context)?;
+        let last = messages.len().checked_sub(1);
+        for (i, message) in messages.iter().enumerate() {
+            // The last message has no length of its own, unless padding follows.
+            frame.message(message, body.padding == 0 && Some(i) == last)?;
+        }
+        if body.padding > 0 {
+            frame.padding(body.padding)?;
+        }
+        Ok::<_, NoRoom>(frame.finish())
+    };
+    let length = write().expect("no more bytes than there were");
+    buffer.truncate(length);
+    // The check is taken over: to make it anew would take the nonces of both hosts.
+    let tag = form.bytes.len().checked_sub(context.tag);
+    buffer.extend(
+        tag.and_then(|tag| form.bytes.get(tag..))
+            .unwrap_or_default(),
+    );
+    Ok(buffer)
 }

@@ -1,4 +1,4 @@
-//! What the examples in the documentation begin with. Not part of the interface.
+//! The hosts that the examples of the documentation begin with. Not part of the interface.
 #![expect(clippy::unwrap_used, reason = "only examples call this")]
 
 use core::convert::Infallible;
@@ -7,7 +7,7 @@ use rand_core::{TryCryptoRng, TryRng};
 
 use crate::{Config, Ecn, Host, Instant, Listen, PeerId};
 
-/// Numbers that are good enough for an example, and for nothing else.
+/// A generator of numbers that are good enough for examples, and for nothing else.
 #[derive(Clone, Debug)]
 pub struct ExampleRng(pub(crate) u64);
 
@@ -43,13 +43,14 @@ pub const fn example_rng() -> ExampleRng {
     ExampleRng(7)
 }
 
-/// A host with one connected peer at the address 2.
+/// A host with one connected peer at the address 2, and that peer.
 #[must_use]
 pub fn example_pair() -> (Host<ExampleRng, u32>, PeerId) {
     let mut a = Host::new(Config::new(), ExampleRng(1));
     let mut b = Host::new(Config::new(), ExampleRng(2));
     b.listen(Listen::Open).unwrap();
     let peer = a.connect(Instant::ZERO, 2).unwrap();
+    // More rounds than a handshake takes.
     for _ in 0..4 {
         carry(&mut a, 1, &mut b);
         carry(&mut b, 2, &mut a);
@@ -57,7 +58,7 @@ pub fn example_pair() -> (Host<ExampleRng, u32>, PeerId) {
     (a, peer)
 }
 
-/// A host that was asked to let a peer in, and has not answered.
+/// A host that was asked to let a peer in and has not answered, and that peer.
 #[must_use]
 pub fn example_request() -> (Host<ExampleRng, u32>, PeerId) {
     let mut a = Host::new(Config::new(), ExampleRng(1));

@@ -1,7 +1,7 @@
-//! Answers to hosts that are no peers: cookies, refusals, resets. One for each datagram at most, none
-//! of them repeated, none longer than a third of a request (`docs/wire.md`, "Handshake"), or, of a
-//! reset, than what it answers. Answers that cost no state are limited ("Limits of answers"): to a
-//! number a second to each address and to all, of which a quarter may leave at once.
+//! Answers to hosts that are no peers: cookies, refusals, resets. A datagram gets one answer at most,
+//! and none is repeated. None is longer than a third of a request (`docs/wire.md`, "Handshake"); a reset
+//! is not longer than what it answers. Answers that cost no state are limited to a number a second, to
+//! each address and to all, of which a quarter may leave at once ("Limits of answers").
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -17,37 +17,37 @@ use crate::hooks::canary::{Bug, strikes};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
-/// No more replies wait to be sent (told in `Config`), nor more than may leave at once. A driver that
-/// sends after each batch of datagrams hardly ever gets there.
+/// The most replies that wait to be sent (told in `Config`), where as many may leave at once. A driver
+/// that sends after each batch of datagrams hardly ever gets there.
 const WAITING_MAX: u32 = 1024;
 
-/// How much of the allowance may be used at once, in time.
+/// The part of the allowance that may be used at once: what this time allows.
 const BURST: Duration = Duration::from_millis(250);
 
-/// Together the buckets of addresses let through this many times what all may get: a flood from
-/// everywhere runs into the latter.
+/// The buckets of addresses together let through this many times what all addresses may get, so that
+/// a flood from everywhere meets the limit for all before sharing a bucket matters.
 const SPARE: u64 = 4;
 
-/// Addresses share this many buckets at most.
+/// The most buckets that addresses share, of 8 bytes each.
 const BUCKETS_MAX: u64 = 4096;
 
-/// And at least this many, which is enough for a host that cannot listen: it hardly answers.
+/// The fewest buckets: enough for a host that cannot listen, which hardly answers.
 const BUCKETS_MIN: u64 = 64;
 
-/// Resets can be provoked by a few bytes, so they get no more than a tenth of the answers.
+/// Resets get one part in this many of the answers: a few bytes provoke one.
 const RESETS: u32 = 10;
 
-/// Answers get one part in ten of what a host may send to all: one stranger with a thousand addresses
-/// may want all of them.
+/// Answers get one part in this many of the bytes that the host may send to all: one stranger with a
+/// thousand addresses could make it send nothing else (P11).
 const STRANGERS: u32 = 10;
 
-/// What may be saved up of that part: a fiftieth of any second, as of the cap itself.
+/// The time for which that part is saved up while no answer leaves: as long as for the cap itself.
 const SAVED: Duration = Duration::from_millis(20);
 
-/// A reply.
+/// An answer that costs no state but its place in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reply {
-    /// The second request of the handshake: our random id is a cookie (§2.3).
+    /// The listener's request, whose random id is a cookie (§2.3).
     Cookie {
         cookie: u64,
         nonce_peer: u64,
@@ -56,11 +56,11 @@ pub(super) enum Reply {
         nonce_peer: u64,
         refusal: Refusal,
     },
-    /// We have no such connection.
+    /// A short datagram came for a connection that is not here.
     Reset(Reset),
-    /// We gave up connecting.
+    /// This host gave up connecting to the receiver.
     Disconnect(Disconnect),
-    /// The sender has given up, and we go on connecting at other addresses.
+    /// The receiver has given up; this host goes on connecting at other addresses.
     DisconnectAck(DisconnectAck),
 }
 
@@ -97,19 +97,20 @@ fn cookie_request(cookie: u64, nonce_peer: u64, offer: &Offer) -> Connect {
     }
 }
 
-/// The replies that wait to be sent.
+/// The replies that wait to be sent, the oldest first.
 #[derive(Debug)]
 pub(super) struct Replies<A> {
     waiting: VecDeque<(A, Reply)>,
-    /// How many may wait.
+    /// The most replies that may wait.
     most: usize,
 }
 
 impl<A: Copy> Replies<A> {
-    /// `per_second`: how many answers a second may go to all.
+    /// `per_second`: the most answers a second to all addresses.
     pub(super) fn new(per_second: u32) -> Self {
         Self {
             waiting: VecDeque::new(),
+            // A quarter of a second's: what `BURST` lets leave at once.
             most: (per_second / 4).clamp(1, WAITING_MAX) as usize,
         }
     }
@@ -118,13 +119,12 @@ impl<A: Copy> Replies<A> {
         self.waiting.is_empty()
     }
 
-    /// How many wait.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// False if too many wait: the reply is dropped, and the host that wants it will ask again.
+    /// False if too many wait: the reply is dropped, as its receiver asks again.
     pub(super) fn push(&mut self, to: A, reply: Reply) -> bool {
         let room = self.waiting.len() < self.most;
         if room {
@@ -136,7 +136,7 @@ impl<A: Copy> Replies<A> {
         room
     }
 
-    /// Writes the next reply: where to, and its length.
+    /// Writes the next reply, and says where to and how many bytes it has.
     pub(super) fn poll_transmit(&mut self, offer: &Offer, buf: &mut [u8]) -> Option<(A, usize)> {
         let (to, reply) = self.waiting.pop_front()?;
         let len = reply.encode(offer, buf);
@@ -145,7 +145,7 @@ impl<A: Copy> Replies<A> {
     }
 }
 
-/// What is answered.
+/// What an answer is for: each has its own limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Answered {
     /// A request, or what is left of a dead connection.
@@ -154,7 +154,7 @@ pub(super) enum Answered {
     UnknownConnection,
 }
 
-/// A bucket of answers, as the time at which it will be full again.
+/// A bucket of answers: the time at which it will be full again. Eight bytes say all of it.
 #[derive(Clone, Copy, Debug)]
 struct Allowance(Instant);
 
@@ -162,24 +162,25 @@ impl Allowance {
     /// When the bucket would be full again if a token was taken now; `None` if there is none.
     fn after(self, now: Instant, interval: Duration) -> Option<Instant> {
         let full = self.0.max(now) + interval;
+        // A rate below one in `BURST` still lets one answer out at a time.
         (full <= now + BURST.max(interval)).then_some(full)
     }
 }
 
-/// How many answers may go out now, and in how many bytes.
+/// The limits of answers: their number and their bytes.
 #[derive(Debug)]
 pub(super) struct AnswerLimits {
-    /// By address, under a hash that nobody else knows.
+    /// By a hash of the address under a secret key: nobody can choose whom to share a bucket with.
     addresses: Box<[Allowance]>,
     all: Allowance,
     resets: Allowance,
-    /// The time from one answer to an address to the next, on average.
+    /// The average time between answers to one address.
     address_interval: Duration,
-    /// The same of answers to all.
+    /// The average time between answers to all addresses.
     interval: Duration,
-    /// Of the bytes that the host may send.
+    /// The part of the bytes that the host may send.
     share: Bucket,
-    /// The bytes of the longest answer.
+    /// The length of the longest answer, in bytes.
     longest: u64,
 }
 
@@ -188,6 +189,7 @@ impl AnswerLimits {
         let full = Allowance(Instant::ZERO);
         let budgets = &config.budgets;
         Self {
+            // Full: a host that was just started answers at once.
             addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
@@ -198,16 +200,17 @@ impl AnswerLimits {
         }
     }
 
-    /// `rate`: the bytes a second that the host may send to all.
+    /// `rate`: the most bytes a second that the host may send to all.
     pub(super) fn set_host_rate(&mut self, rate: u32, now: Instant) {
         self.share.set_rate(share(rate), now);
     }
 
-    /// Whether an address with this hash may be answered once more; it counts as answered then.
+    /// Whether an address with this hash may be answered once more. If so, the answer counts.
     pub(super) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
         let buckets = self.addresses.len() as u64;
         let place = usize::try_from(hash % buckets).unwrap_or(0);
         let resets = match what {
+            // Resets count for themselves: they must not keep anybody from connecting.
             Answered::Handshake => Some(self.resets.0),
             Answered::UnknownConnection => self.resets.after(now, RESETS * self.interval),
         };
@@ -215,9 +218,11 @@ impl AnswerLimits {
         let all = self.all.after(now, self.interval);
         self.share.fill(now, SAVED);
         let share = self.share.hold(now).is_none();
+        // All four or none: an answer that one limit refuses must not use up another one.
         let (Some(resets), Some(address), Some(all), true) = (resets, address, all, share) else {
             return false;
         };
+        // Its length is not known yet: it counts as the longest.
         self.share.spend(self.longest);
         self.resets = Allowance(resets);
         self.addresses[place] = Allowance(address);
@@ -226,7 +231,7 @@ impl AnswerLimits {
     }
 }
 
-/// The part of answers, where `u32::MAX` is no cap.
+/// The part of answers of a host's rate, in bytes a second; `u32::MAX` is no cap.
 fn share(host_rate: u32) -> u32 {
     if host_rate == u32::MAX {
         return u32::MAX;
@@ -234,10 +239,11 @@ fn share(host_rate: u32) -> u32 {
     (host_rate / STRANGERS).max(1)
 }
 
-/// How many addresses are told apart.
+/// The number of buckets.
 fn buckets(config: &Config) -> usize {
     let budgets = &config.budgets;
     let enough = SPARE * u64::from(budgets.replies) / u64::from(budgets.replies_per_address.max(1));
+    // Few where all addresses together get little: 64 buckets, half a kilobyte, on a microcontroller.
     let most = if config.may_listen() {
         BUCKETS_MAX
     } else {
@@ -247,7 +253,7 @@ fn buckets(config: &Config) -> usize {
     usize::try_from(buckets).unwrap_or(1)
 }
 
-/// From one token to the next.
+/// The time between answers at this rate, rounded up: the limit is never exceeded.
 fn interval(per_second: u32) -> Duration {
     Duration::from_micros(1_000_000_u64.div_ceil(per_second.max(1).into()))
 }
@@ -288,6 +294,7 @@ mod tests {
         assert_eq!(count(&mut limits, now + 9999 * MS, what, 100, |_| 7), 5);
     }
 
+    /// C1.
     #[test]
     fn all_addresses_together_get_twenty_thousand_a_second() {
         let mut limits = AnswerLimits::new(&Config::new());
@@ -341,14 +348,15 @@ mod tests {
             let later = Instant::ZERO + 1000 * MS;
             assert!(limits.take(later, 7, Answered::UnknownConnection));
         }
-        // Time that has come to its end stops nobody.
+        // At the end of time answers still leave.
         let mut limits = AnswerLimits::new(&Config::client());
         let end = Instant::from_micros(u64::MAX - 1);
         assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
     }
 
+    /// C2.
     #[test]
-    fn only_so_many_replies_wait() {
+    fn a_bounded_number_of_replies_waits() {
         let mut replies = Replies::new(20_000);
         let connection_id = ConnectionId::new(&[7; 4]).unwrap();
         let reply = Reply::Reset(Reset { connection_id });

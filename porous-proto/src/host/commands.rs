@@ -27,6 +27,7 @@ impl<A: Address> Targets<A> {
     fn new(to: &[A]) -> Result<Self, ConnectError> {
         let mut addresses = ArrayVec::new();
         for &address in to {
+            // An address that is given twice is no error, and counts once.
             if !addresses.contains(&address) {
                 let room = addresses.try_push(address);
                 room.map_err(|_| ConnectError::TooManyAddresses)?;
@@ -38,8 +39,8 @@ impl<A: Address> Targets<A> {
         Ok(Self(addresses))
     }
 
-    /// Leaves those to other attempts that they try, and takes those from connected peers of which
-    /// nothing came: several players may have the same private address, each at home.
+    /// Leaves out the addresses that another attempt tries, and takes away from connected peers those
+    /// at which they have not been heard.
     fn leave_out_taken(&mut self, table: &mut Table<A>) -> Result<(), ConnectError> {
         let mut tried = ArrayVec::<A, ADDRESSES_MAX>::new();
         for &address in &self.0 {
@@ -49,6 +50,8 @@ impl<A: Address> Targets<A> {
                     tried.push(address);
                     break;
                 }
+                // Several players may have the same private address, each at home: a peer that was
+                // found at another of its addresses need not keep this one.
                 if !table.release(slot, address) {
                     return Err(ConnectError::AlreadyConnected);
                 }
@@ -60,6 +63,7 @@ impl<A: Address> Targets<A> {
 
     /// The one that the peer is at until more is known, and the others.
     fn split(&self) -> Result<(&A, &[A]), ConnectError> {
+        // None is left if other attempts try all of them.
         self.0.split_first().ok_or(ConnectError::AlreadyConnected)
     }
 }
@@ -74,7 +78,7 @@ fn asking<A: Address>(table: &mut Table<A>, peer: PeerId) -> Result<&mut Peer, A
 }
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
-    /// Whether strangers are answered. A host begins [`Closed`](Listen::Closed).
+    /// Says whether the requests of strangers are answered. A new host is [`Closed`](Listen::Closed).
     ///
     /// # Errors
     ///
@@ -89,6 +93,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// # Ok::<(), porous_proto::ListenError>(())
     /// ```
     pub const fn listen(&mut self, policy: Listen) -> Result<(), ListenError> {
+        // A client may be closed, as it always is.
         if !self.local.config.may_listen() && !matches!(policy, Listen::Closed) {
             return Err(ListenError::NotAllowed);
         }
@@ -96,7 +101,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
-    /// Changes how the ids of new connections are made. Those that are there keep theirs.
+    /// Changes how the ids of new connections are made. Connections that are there keep their ids.
     ///
     /// An id that one of this host's peers has is drawn again: 64 times, or 16 times with
     /// [`ConnectionIds::Custom`]. If none of them is free, [`connect`](Self::connect) fails with
@@ -128,9 +133,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
-    /// Connects to a host (§2.3). If both hosts connect to each other, one connection comes of it.
-    /// The outcome is an event: `Connected` or `Disconnected`. A host cannot connect to itself, for
-    /// its own datagrams may as well come back from a mirror.
+    /// Connects to the host at the address `to`. The outcome is an event: `Connected` or
+    /// `Disconnected`. If both hosts connect to each other, they get one connection. A host cannot
+    /// connect to itself: it ignores requests with its own random id, which a mirror sends back. The
+    /// paper's handshake (§2.3).
     ///
     /// # Errors
     ///
@@ -153,25 +159,24 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// Connects to a host that may be at any of up to 8 addresses: a server with IPv4 and IPv6, or
     /// another player behind a NAT, who has a public and a private address and connects to ours at
-    /// the same time (`docs/nat.md`). All are tried at once, and one connection comes of it, at the
-    /// address from which an answer is first proved to come:
+    /// the same time (`docs/nat.md`). All addresses are tried at once, and one connection comes of the
+    /// attempt, at the address that first proves to have answered:
     /// [`Event::Connected`](crate::Event::Connected) and [`address`](Self::address) tell which.
     ///
     /// The host that answers first is taken for the host that is meant. A private address may belong to a
-    /// stranger in another network; that it is the right host is for the application to check, by an
+    /// stranger in another network: the application has to check who answered, by an
     /// [application id](crate::Config::application_id) for each match, or in the first packet.
     ///
-    /// An address that counts twice is tried once; one that another attempt tries is left to that. A
-    /// peer that is being disconnected leaves its address to a new attempt, unless it still
-    /// [flushes](crate::Disconnect::Flush).
-    /// The attempt is refused when all addresses have refused. If it times out although one has
-    /// refused, the reason tells so.
+    /// An address that is given twice is tried once; one that another attempt tries is left to that
+    /// attempt. A peer that is being disconnected leaves its address to a new attempt, unless it still
+    /// [flushes](crate::Disconnect::Flush). The attempt is refused when all addresses have refused. If
+    /// it times out although one has refused, the reason is that refusal.
     ///
     /// # Errors
     ///
     /// [`ConnectError::NoAddress`] and [`ConnectError::TooManyAddresses`],
-    /// [`ConnectError::AlreadyConnected`] if a peer is connected at one of them, or another attempt
-    /// tries all, [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
+    /// [`ConnectError::AlreadyConnected`] if a peer is connected at one of the addresses, or if other
+    /// attempts try all of them, [`ConnectError::OutOfConnectionIds`] if no free connection id was found.
     ///
     /// ```
     /// use porous_proto::{Config, Host, Instant};
@@ -189,21 +194,21 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// As [`connect_any`](Self::connect_any), with a greeting for the application of the remote host:
     /// a name, a token, the map that is wanted. It comes with the request itself, so that a host that
-    /// [asks](crate::Listen::Ask) reads it by [`Peer::greeting`] before it accepts or refuses. 255 bytes
-    /// at most; an empty one is none.
+    /// [asks](crate::Listen::Ask) reads it by [`Peer::greeting`] before it accepts or refuses. At most
+    /// 255 bytes; with 0 bytes there is no greeting.
     ///
-    /// A greeting carries no promise. It is not encrypted: a host on the way reads it, can change it
-    /// before the remote host sees it, and can send it again from elsewhere. So it is no place for
-    /// passwords, nor for a token that is good for more than one time. And a stranger reads it if one is
-    /// at the address.
+    /// A greeting proves nothing. It is not encrypted: a host on the way can read it, change it before
+    /// the remote host sees it, and send it again from another address. So it is no place for
+    /// passwords, nor for a token that is good for more than one use. A stranger that is at one of the
+    /// addresses reads it as well.
     ///
     /// # Errors
     ///
     /// [`ConnectError::TooLong`] if the greeting has more than 255 bytes, or if a request with it does
-    /// not fit [`Config::request_size`](crate::Config::request_size): the request is sent twice over
-    /// where its cookie is brought back, so that with 512 bytes, 4 channels and an id of 4 bytes there
-    /// is room for all of 255; with 255 channels and 20 bytes for 166. Otherwise those of
-    /// [`connect_any`](Self::connect_any).
+    /// not fit [`Config::request_size`](crate::Config::request_size). The request that brings a cookie
+    /// back has an acknowledgement of nearly its own length in front: of a request of 512 bytes, 255
+    /// are left with 4 channels and an id of 4 bytes, and 166 with 255 channels and an id of 20 bytes.
+    /// Otherwise those of [`connect_any`](Self::connect_any).
     ///
     /// ```
     /// use porous_proto::{Config, ConnectError, Host, Instant};
@@ -224,13 +229,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let mut targets = Targets::new(to)?;
         self.local.check_greeting(greeting)?;
         let tick = self.steps.advance(now);
+        // From here on other peers may lose an address: the arguments were checked before.
         targets.leave_out_taken(&mut self.table)?;
         let (&first, others) = targets.split()?;
         let length = self.local.config.connection_id_len;
         let connection_id = (self.connection_ids)
             .draw(length, &self.table, &mut self.rng)
             .ok_or(ConnectError::OutOfConnectionIds)?;
-        let nonce = self.rng.next_u64().max(1);
+        let nonce = self.rng.next_u64().max(1); // 0 stands for one that is not known
         let identity = self.strangers.identity(nonce, connection_id);
         let handshake = Handshake::new(1 + others.len(), greeting, nonce);
         let peer = Peer::outgoing(tick.now, identity, self.local.config.timeouts, handshake);
@@ -239,14 +245,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(id)
     }
 
-    /// Lets a peer in that [asked](crate::Event::Request). `Connected` follows: at once, or, if
-    /// another peer of ours has the same address, when the newcomer has proved that it took its
-    /// place.
+    /// Lets in a peer that [asked](crate::Event::Request). `Connected` follows: at once, or, if the
+    /// newcomer has to prove itself because another peer has its address, with the first datagram of
+    /// the new connection.
     ///
     /// # Errors
     ///
     /// [`AnswerError::UnknownPeer`] if there is no such peer (any more),
-    /// [`AnswerError::NotAsked`] if it does not wait for an answer.
+    /// [`AnswerError::NotAsked`] if the peer does not wait for an answer.
     ///
     /// ```
     /// use porous_proto::{AnswerError, Instant};
@@ -266,15 +272,15 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
-    /// Turns a peer away that [asked](crate::Event::Request), with up to 64 bytes that its
-    /// application finds in [`Refusal::Application`](crate::Refusal::Application). Its
+    /// Turns away a peer that [asked](crate::Event::Request), with up to 64 bytes that its
+    /// application finds in [`Refusal::Application`](crate::Refusal::Application). The peer's
     /// `Disconnected` follows. The remote host may ask again, with a new connection.
     ///
     /// # Errors
     ///
     /// [`AnswerError::TooLong`] for more than 64 bytes: the request still waits.
     /// [`AnswerError::UnknownPeer`] if there is no such peer (any more),
-    /// [`AnswerError::NotAsked`] if it does not wait for an answer.
+    /// [`AnswerError::NotAsked`] if the peer does not wait for an answer.
     ///
     /// ```
     /// use porous_proto::{AnswerError, Instant};
@@ -294,15 +300,15 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Ok(())
     }
 
-    /// Sends a packet on a channel (§2.4). It is queued, and leaves when the driver
-    /// [polls](Self::poll_transmit) and the windows allow. A [`Bytes`] is not copied here: other
-    /// peers may share it. A packet of one fragment is not copied until its datagram is written; the
-    /// fragments of a larger one are, when they are about to be sent. How it is delivered say its
-    /// [options](SendOptions), or its mode alone.
+    /// Queues a packet on a channel. It leaves when the driver [polls](Self::poll_transmit) and the
+    /// windows allow. Its [options](SendOptions), or a mode alone, say how it is delivered. A [`Bytes`]
+    /// is not copied here, so that several peers may share one. A packet that fits into a datagram is
+    /// copied once, when the datagram is written; a longer one once more, when its fragments are cut.
+    /// The paper's traffic of a connected peer (§2.4).
     ///
     /// # Errors
     ///
-    /// See [`SendError`]. The packet is not queued then.
+    /// See [`SendError`]: the packet is not queued.
     ///
     /// ```
     /// use porous_proto::{ChannelId, Mode};
@@ -323,7 +329,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let target = &mut target.peer;
         let sent = target.send(self.steps.now(), channel, packet.into(), options.into());
         if target.has_receipts() {
-            self.settle(peer.slot); // of packets that it dropped to make room, or replaced
+            self.settle(peer.slot); // the receipts of packets that have expired, or were replaced
         }
         if sent.is_ok() {
             self.schedule.set_ready(peer.slot);
@@ -331,14 +337,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         sent
     }
 
-    /// Cancels the packets of a channel that were sent with this
-    /// [receipt](SendOptions::receipt). What has not been sent never is; of what has been sent in
-    /// part or may have been lost, nothing is sent any more. What is on its way may arrive all the
-    /// same: the receipt tells. The others do not wait for it: a reliable packet that was cancelled
-    /// is passed over.
+    /// Cancels the packets of a channel that were sent with the [receipt](SendOptions::receipt)
+    /// `token`. Nothing more of them is sent, neither for the first time nor again. What is on its way
+    /// may still arrive: the receipt tells. Later packets do not wait for a cancelled one, even if it
+    /// is reliable.
     ///
-    /// Whether there was any such packet, of which something would have been sent, or sent again if
-    /// it is lost.
+    /// True if there was such a packet, of which something would have been sent, or sent again if it
+    /// is lost.
     ///
     /// ```
     /// use porous_proto::{ChannelId, Event, Mode, Outcome, SendOptions};
@@ -362,8 +367,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         any
     }
 
-    /// The next packet that has arrived from a peer and can be delivered, of any channel (§3.2.3).
-    /// Consuming packets is what lets the remote host send more.
+    /// Takes the next packet that has arrived from a peer and can be delivered, of any channel;
+    /// `None` if there is none now. Channels take turns. The remote host can send only so much more as
+    /// is taken: unread packets fill the [receive budget](crate::Config::receive_budget). Consuming a
+    /// packet is §3.2.3 of the paper.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -381,12 +388,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// Changes the [cap](crate::Channel::rate) of a channel to one peer, in bytes a second, from 1
-    /// to `u32::MAX`, which is none; 0 counts as 1. What the old cap held back is looked at anew.
+    /// to `u32::MAX`, which is no cap; 0 counts as 1. What the old cap held back leaves by the new one.
     ///
     /// # Errors
     ///
-    /// [`SendError::UnknownPeer`], [`SendError::UnknownChannel`], or
-    /// [`SendError::NotConnected`] while it is not known how many channels there are.
+    /// [`SendError::UnknownPeer`], [`SendError::UnknownChannel`], or [`SendError::NotConnected`] while
+    /// this host connects and does not know how many channels there are.
     ///
     /// ```
     /// use porous_proto::ChannelId;
@@ -434,12 +441,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// Changes the most that this host wants to receive from a peer, in bytes a second, from 1 to
     /// `u32::MAX`, which is no cap; 0 counts as 1. The remote host is told at once, and again until it
-    /// says that it knows; it then sends no more, if it is honest. The newest call counts. Nothing is
-    /// held back here.
+    /// acknowledges; it then sends no more, if it is honest. The newest call counts. This host holds
+    /// nothing back, and refuses nothing for the rate.
     ///
     /// # Errors
     ///
-    /// As of [`set_send_rate`](Self::set_send_rate).
+    /// As for [`set_send_rate`](Self::set_send_rate).
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -478,9 +485,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.schedule.set_rate(rate, tick);
     }
 
-    /// Disconnects from all peers, as [`disconnect`](Self::disconnect) does from one, and lets nobody
-    /// in any more. Those that are being flushed go like this from now on, and those that wait for an
-    /// acknowledgement of their disconnection as they do.
+    /// Disconnects from all peers, as [`disconnect`](Self::disconnect) does from one, and closes the
+    /// host to new ones. Peers that are being flushed go on as `how` says; peers that wait for the
+    /// acknowledgement of their disconnection go on waiting.
     ///
     /// ```
     /// use porous_proto::{Disconnect, Instant, PeerState};
@@ -494,16 +501,17 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.strangers.listen(Listen::Closed);
         let peers: Vec<_> = self.peers().map(|(id, _)| id).collect();
         for peer in peers {
-            // All of them are there.
+            // None is unknown: `peers` are those that are live.
             let _known = self.disconnect(now, peer, how);
         }
     }
 
-    /// Disconnects from a peer (§2.5), or gives up connecting. Its `Disconnected` event follows.
+    /// Disconnects from a peer, or gives up connecting to it. The peer's `Disconnected` follows: at
+    /// once if it was not connected, else when the remote host has acknowledged (§2.5).
     ///
     /// # Errors
     ///
-    /// [`UnknownPeer`] if there is none, or if it has ended.
+    /// [`UnknownPeer`] if there is no such peer, or if it has ended.
     ///
     /// ```
     /// use core::time::Duration;
@@ -525,7 +533,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let member = self.table.get_mut(peer);
         let member = member.filter(|member| member.peer.state().is_live());
         let member = member.ok_or(UnknownPeer)?;
-        // A host that was met while connecting is told once, if we know its nonce.
+        // An attempt ends here and now, and its peer says nothing more: each host that it has met is
+        // told once, by its nonce (C12).
         let remotes = member.remotes();
         member.peer.disconnect(how, now);
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;

@@ -1,5 +1,5 @@
-//! How a host names its connections: the ids that its peers put in front of their datagrams, which a
-//! router or a balancer in front of several hosts may read (`docs/wire.md`, "Short forms").
+//! How a host names its connections: the ids that remote hosts put in front of their datagrams to it,
+//! which a balancer in front of several hosts may read (`docs/wire.md`, "Short forms").
 
 use rand_core::Rng;
 
@@ -7,30 +7,32 @@ use super::table::Table;
 use crate::frame::ConnectionId;
 use crate::ids::Address;
 
-/// How a host makes the connection ids that its peers put in front of their datagrams to it. Their
-/// length is [`Config::connection_id_len`](crate::Config::connection_id_len), for the whole life of
-/// the host. The default is [`Random`](Self::Random).
+/// How a host makes the connection ids that remote hosts put in front of their datagrams to it. All
+/// have the length of [`Config::connection_id_len`](crate::Config::connection_id_len), for the whole
+/// life of the host. By default they are [`Random`](Self::Random).
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum ConnectionIds {
     /// All bytes are random.
     #[default]
     Random,
-    /// The application's: it is given random bytes of the configured length, and changes some of them,
-    /// so that a router finds this host by them. It must leave at least 4 random bytes where strangers
-    /// are not to guess ids, and enough for all peers in any case.
+    /// The application's function makes them: it is given random bytes of the configured length and
+    /// changes some, so that a balancer finds this host by them. It must leave enough bytes random that
+    /// all peers get different ids, and at least 4 if strangers are not to guess ids.
     Custom(fn(&mut [u8])),
 }
 
 impl ConnectionIds {
-    /// How often an id that is in use is drawn anew. An application's ids may leave little to chance.
+    /// The most draws for one free id.
     const fn draws(self) -> usize {
         match self {
+            // With half of all ids in use still only one call in 2^64 finds none.
             Self::Random => 64,
+            // The application's function may leave little to chance: more draws find hardly more.
             Self::Custom(_) => 16,
         }
     }
-    /// An id of this length, in bytes, that no peer in the table has.
+    /// An id of `length` bytes that no peer in the table has; `None` if none was found.
     pub(super) fn draw<A: Address>(
         self,
         length: u8,
@@ -45,6 +47,7 @@ impl ConnectionIds {
                 change(id);
             }
             let drawn = ConnectionId::new(id)?;
+            // Empty ids are never in the table: such a host tells its peers apart by address.
             if !table.has_connection_id(drawn) {
                 return Some(drawn);
             }

@@ -1,6 +1,6 @@
-//! The listener's random id is a cookie (`docs/wire.md`, "Handshake"): a keyed hash of where the
-//! request came from and what it said, so that a listener keeps nothing of a stranger
-//! (`docs/deviations.md` C1, C2).
+//! Cookies: a listener's random id is a keyed hash of where the request came from and what it said, so
+//! that the listener keeps nothing of a stranger (`docs/wire.md`, "Handshake"; `docs/deviations.md` C1,
+//! C2).
 
 use core::hash::{Hash, Hasher};
 use core::time::Duration;
@@ -10,7 +10,8 @@ use siphasher::sip::SipHasher24;
 
 use crate::time::Instant;
 
-/// How long a key makes cookies. Its cookies are accepted for as long again.
+/// The time for which a key makes cookies. They are accepted for as long again: a cookie is good for 15
+/// to 30 s, which is no longer than a peer lingers that has ended.
 const KEY_LIFE: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Copy)]
@@ -24,16 +25,17 @@ impl Key {
     }
 }
 
-/// The keys, never shown.
+/// The keys of cookies, which `Debug` never shows.
 pub(crate) struct Cookies {
     current: Key,
     previous: Key,
-    /// The number of the current key's life since the epoch.
+    /// The number of whole lives of a key between the epoch and now.
     life: u64,
 }
 
 impl core::fmt::Debug for Cookies {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        // With a key an attacker proves to be at any address.
         f.debug_struct("Cookies")
             .field("life", &self.life)
             .finish_non_exhaustive()
@@ -49,7 +51,7 @@ impl Cookies {
         }
     }
 
-    /// Draws new keys if it is time.
+    /// Draws new keys if the current one has had its time.
     pub(crate) fn rotate(&mut self, now: Instant, rng: &mut impl Rng) {
         let life = now.as_micros() / u64::try_from(KEY_LIFE.as_micros()).unwrap_or(u64::MAX);
         if life == self.life {
@@ -58,48 +60,51 @@ impl Cookies {
         self.previous = if life == self.life + 1 {
             self.current
         } else {
+            // The host slept for a whole life: even the newest cookie is too old.
             Key::draw(rng)
         };
         self.current = Key::draw(rng);
         self.life = life;
     }
 
-    /// The cookie for a request, never 0.
+    /// The cookie for a request from this address, never 0. `request`: the bytes that it covers.
     pub(crate) fn bake<A: Hash>(&self, address: &A, request: [&[u8]; 2]) -> u64 {
         bake(self.current, self.life, address, request)
     }
 
-    /// A hash that nobody can foresee. Another one in the next life of the keys.
+    /// A hash that nobody can foresee. The next key gives another one.
     pub(crate) fn hash(&self, value: &impl Hash) -> u64 {
         let mut hasher = Portable(SipHasher24::new_with_key(&self.current.0));
         value.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Whether we gave this cookie for this request, not too long ago.
+    /// Whether this host gave this cookie for this request, not too long ago.
     pub(crate) fn accepts<A: Hash>(&self, cookie: u64, address: &A, request: [&[u8]; 2]) -> bool {
         let lives = [
             (self.current, self.life),
             (self.previous, self.life.wrapping_sub(1)),
         ];
         lives.into_iter().any(|(key, life)| {
+            // Its two top bits name the life, so that one hash decides, or none.
             cookie >> 62 == life & 3 && bake(key, life, address, request) == cookie
         })
     }
 }
 
-/// The two top bits tell which key was used.
+/// The cookie under this key. Its two top bits tell which life the key belongs to.
 fn bake<A: Hash>(key: Key, life: u64, address: &A, request: [&[u8]; 2]) -> u64 {
     let mut hasher = Portable(SipHasher24::new_with_key(&key.0));
     address.hash(&mut hasher);
     for part in request {
+        // Lengths keep bytes from moving from one part into the other unseen.
         hasher.write_u64(part.len() as u64);
         hasher.write(part);
     }
-    (hasher.finish() >> 2 | (life & 3) << 62).max(1)
+    (hasher.finish() >> 2 | (life & 3) << 62).max(1) // 0 is no nonce (`docs/wire.md`, "Long forms")
 }
 
-/// Integers go in little-endian and `usize` as u64, so that a cookie is the same on every machine.
+/// A hasher of integers in little-endian order, `usize` as `u64`: a cookie is the same on every machine.
 struct Portable(SipHasher24);
 
 impl Hasher for Portable {
@@ -179,7 +184,7 @@ mod tests {
         assert!(!cookies.accepts(cookie ^ 1, &7_u32, REQUEST));
     }
 
-    /// Whatever machine it is: addresses are hashed by the values that are in them.
+    /// Addresses are hashed by the values in them, in one order of bytes on every machine.
     #[test]
     fn numbers_are_hashed_as_their_little_endian_bytes() {
         let hash = |write: &dyn Fn(&mut Portable)| {
@@ -237,7 +242,7 @@ mod tests {
         cookies.rotate(at(60), &mut rng);
         assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
         let cookie = cookies.bake(&7_u32, REQUEST);
-        cookies.rotate(at(90), &mut rng); // a whole life was skipped
+        cookies.rotate(at(90), &mut rng); // a whole life of a key was skipped
         assert!(!cookies.accepts(cookie, &7_u32, REQUEST));
     }
 }

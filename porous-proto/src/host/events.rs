@@ -7,14 +7,14 @@ use crate::ids::PeerId;
 use crate::peer::News;
 use crate::sequencing::Receipt;
 
-/// While this number of events waits, nobody is let in (told in `Config`).
+/// The number of waiting events from which on nobody is let in (told in `Config`).
 const WAITING_MAX: usize = 4096;
 
 /// The events, the oldest first.
 #[derive(Debug)]
 pub(super) struct Events<A> {
     queue: VecDeque<Event<A>>,
-    /// How many of them are receipts.
+    /// The number of receipts among them.
     receipts: usize,
 }
 
@@ -26,8 +26,9 @@ impl<A> Events<A> {
         }
     }
 
-    /// Whether the application has not looked for long. Receipts have bounds of their own.
+    /// Whether the application has not looked at its events for long.
     pub(super) fn are_too_many(&self) -> bool {
+        // Receipts are bounded by the send budgets, and many of them are no sign of a slow application.
         self.queue.len() - self.receipts >= WAITING_MAX
     }
 
@@ -36,7 +37,7 @@ impl<A> Events<A> {
         self.queue.push_back(event);
     }
 
-    /// News of a peer at this address.
+    /// Queues the event that tells this news of a peer at this address.
     pub(super) fn tell(&mut self, peer: PeerId, address: A, news: News) {
         self.push(match news {
             News::Request => Event::Request { peer, address },
@@ -49,7 +50,7 @@ impl<A> Events<A> {
                 token,
                 outcome,
             },
-            News::Ended { told: false, .. } => return, // the application never knew of it
+            News::Ended { told: false, .. } => return, // the application never knew of the peer
             News::Ended {
                 reason,
                 undelivered,
@@ -65,8 +66,9 @@ impl<A> Events<A> {
     pub(super) fn pop(&mut self) -> Option<Event<A>> {
         let event = self.queue.pop_front()?;
         self.receipts -= usize::from(matches!(event, Event::Receipt { .. }));
+        // A peer that ended with many receipts has made the queue long: its memory is given back.
         if self.queue.is_empty() && self.queue.capacity() > WAITING_MAX {
-            self.queue = VecDeque::new(); // of a peer that ended with many receipts
+            self.queue = VecDeque::new();
         }
         Some(event)
     }

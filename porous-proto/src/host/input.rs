@@ -1,4 +1,4 @@
-//! Datagrams that arrive: whose they are, and what becomes of those that are nobody's
+//! Datagrams that arrive: which peer they are for, and what becomes of those that are for none
 //! (`docs/wire.md`, "Handshake").
 
 use rand_core::CryptoRng;
@@ -20,7 +20,7 @@ use crate::peer::{Agreement, Peer, PeerState, Tick};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     pub(super) slot: Slot,
-    /// The datagram has made it.
+    /// True if this datagram has made the peer.
     pub(super) is_new: bool,
 }
 
@@ -58,7 +58,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 ))
             }
             Rest::Refuse(refuse) => Some(self.with_nonce(refuse.nonce_peer, |peer, way| {
-                peer.on_refused(way, refuse.refusal(), now);
+                peer.on_refused(way, refuse.refusal, now);
                 true
             })),
             Rest::Disconnect(bye) => Some(self.on_disconnect(&bye)),
@@ -67,12 +67,14 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             })),
             Rest::Reset(reset) => Some(self.on_reset(reset.connection_id)),
             Rest::Short(short) => {
+                // The acknowledgement in front may be what makes the rest the connection's.
                 let acknowledged = acknowledge.map(|ack| self.on_acknowledge(&ack));
                 let taken = self.on_short(ecn, &short);
                 return taken.or_else(|cause| acknowledged.unwrap_or(Err(cause)));
             }
         };
         let acknowledged = acknowledge.map(|ack| self.on_acknowledge(&ack));
+        // A datagram with two forms is ignored only if both are, for the cause of the second.
         match (rest, acknowledged) {
             (Some(taken), Some(acknowledged)) => {
                 taken.or_else(|cause| acknowledged.map_err(|_| cause))
@@ -89,16 +91,18 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
     }
 
-    /// Requests, in the order of checks that `docs/wire.md` gives.
+    /// Takes a request, with the checks in the order of `docs/wire.md`.
     fn on_request(&mut self, request: &Request<'_>) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let connect = &request.connect;
         let nonce = connect.nonce_self;
         if !connect.cookie {
+            // A peer's own request once more, also of one that lingers: our answer was lost.
             let is_same = |peer: &Peer| peer.remote_nonce() == Some(nonce);
             if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_same) {
-                host.local.check_padding(request.datagram_length)?; // what it is answered may be longer
+                // The answer may be longer than a request without padding: nothing is amplified.
+                host.local.check_padding(request.datagram_length)?;
                 host.strangers.check_answer_for(&member.peer, sender)?;
                 member.asked_from(from);
                 member.peer.on_repeated_request();
@@ -108,7 +112,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if let Some(Found { slot, way, member }) = host.table.find_mut(from, Peer::is_attempt) {
             if !connect.cookie {
                 host.local.check_padding(request.datagram_length)?;
-                // It proves nothing yet, so that it must not end our own attempt (C8).
+                // Refused as a stranger's: it proves nothing yet, and must not end our own attempt (C8).
                 let agreement = host.local.agree(connect);
                 agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
             }
@@ -116,9 +120,11 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             host.strangers.turn_down_others(member);
             return Ok(Taken::by(slot));
         }
+        // A cookie is an answer to an attempt, and there is none at this address.
         if connect.cookie {
             return Err(Ignored::UnknownNonce);
         }
+        // Each new peer adds events: an application that takes none out gets no more peers (C2).
         let has_place = host.inbound.count() < host.local.config.budgets.max_peers;
         let has_room = has_place && !host.events.are_too_many();
         let (local, rng) = (&host.local, &mut host.rng);
@@ -126,20 +132,21 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         self.on_proved(request, agreement)
     }
 
-    /// The request has brought its cookie back: its sender receives at this address.
+    /// Takes a request that has brought its cookie back: its sender receives at this address.
     fn on_proved(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let connect = &request.connect;
         if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
+            // A connection that is over is not made again by a delayed request (P3).
             if !member.peer.state().is_live() {
                 return Err(Ignored::WrongState);
             }
             // Another connection id is another host's, which has the nonce by chance or by malice.
             if member.peer.sends_as(connect.connection_id) {
-                // The host has done so from another address: it tries several of ours. Once it has
-                // said anything else it has come to one of them: then a host that knows its nonce
-                // must not get what is sent to it.
+                // The remote host has asked from another address before: it tries several of ours (D11).
+                // Once a datagram of the connection has come, it has settled on one of them, and an
+                // eavesdropper that repeats the nonce must not get what is sent to the peer.
                 if !member.peer.is_silent() {
                     return Err(Ignored::WrongState);
                 }
@@ -152,7 +159,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         let is_taken = |peer: &Peer| peer.sends_as(connect.connection_id);
         if host.table.find(from, is_taken).is_some() {
-            // What we sent to the old peer would be taken for the newcomer's: not before that ends.
+            // The newcomer would take for its own what we have sent to the old peer, under the same
+            // connection id: it has to wait until that peer ends (C5).
             return Err(Ignored::WrongState);
         }
         let slot = self.let_in(request, agreement).ok_or_else(|| {
@@ -162,7 +170,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         Ok(Taken { slot, is_new: true })
     }
 
-    /// Makes a peer, if there is a place for one.
+    /// Makes a peer, if its source has a place left.
     fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Option<Slot> {
         let (from, now) = (self.from, self.tick.now);
         let host = &mut *self.host;
@@ -171,15 +179,17 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             return None;
         }
         let length = host.local.config.connection_id_len;
+        // Without a free id the host is as good as full.
         let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng)?;
-        // An address has one newcomer at a time, undecided or unproved: the newest. Or a single one
-        // could take all places.
+        // An address has one newcomer at a time, undecided or unproved: the newest. Otherwise one
+        // address, with a cookie for each of its requests, could take all places.
         let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
         if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
             member.peer.replace(now);
             host.settle(slot);
         }
         let pending = host.must_prove(from);
+        // The listener's random id is the cookie, which it made and did not keep (§2.3).
         let cookie = request.connect.nonce_peer;
         let identity = host.strangers.identity(cookie, connection_id);
         let mut peer = Peer::incoming(now, identity, request, agreement, &host.local.config);
@@ -200,6 +210,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
         let peer = &mut member.peer;
         peer.on_acknowledge(way, ack, &host.local, self.tick.now);
+        // Only the remote host itself knows both nonces: it is at this address, too (D11).
         if peer.remote_nonce() == Some(ack.nonce_self) {
             member.confirm(way);
         }
@@ -207,7 +218,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         Ok(Taken::by(slot))
     }
 
-    /// A peer, or a host that an attempt of ours has met, says goodbye.
+    /// Takes the goodbye of a peer, or of a host that an attempt of ours has met.
     fn on_disconnect(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
@@ -219,8 +230,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         if !(member.peer).on_disconnect(way, bye.nonce_self, bye.reason, sender.now) {
             return Err(Ignored::UnknownNonce);
         }
-        // If the attempt goes on at other addresses the answer is given here, else it is the peer's,
-        // to where the goodbye came from.
+        // An attempt that goes on at other addresses has no peer to answer in its name. Otherwise the
+        // peer answers, at the address that the goodbye came from.
         if member.peer.is_attempt() {
             host.strangers.acknowledge(from, bye);
         } else if !member.peer.state().is_live() {
@@ -229,14 +240,15 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         Ok(Taken::by(slot))
     }
 
-    /// A peer says goodbye from elsewhere. Both nonces prove that it is the peer, and as it is sent
-    /// nothing more, it matters no more where that is.
+    /// Takes the goodbye of a peer from an address that is not one of its own.
     fn on_goodbye_elsewhere(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
         let is_elsewhere = host.local.config.path.roaming && member.address() != from;
+        // Both nonces prove whose goodbye it is. The peer is sent nothing more, so that nobody gains
+        // from an address that is not proved.
         if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
             return Err(Ignored::UnknownNonce);
         }
@@ -246,15 +258,18 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         Ok(Taken::by(slot))
     }
 
-    /// The remote host of one of our peers may have forgotten it.
+    /// Takes a reset: the remote host of a peer may have forgotten the connection.
     fn on_reset(&mut self, id: ConnectionId) -> Result<Taken, Ignored> {
+        // Found by the address and the id in our own datagrams: a forger off the path knows only the
+        // first.
         let found = (self.host.table).find_mut(self.from, |peer| peer.sends_as(id));
         let Found { slot, member, .. } = found.ok_or(Ignored::UnknownConnection)?;
         member.peer.on_reset(self.tick);
         Ok(Taken::by(slot))
     }
 
-    /// Does something with the peer at this address that has this nonce.
+    /// Acts on the peer at this address whose nonce on our side is this one. `act` gets the number of
+    /// the address, and is false if the form is not from the remote host of the peer.
     fn with_nonce(
         &mut self,
         nonce: u64,
@@ -269,7 +284,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
     }
 
-    /// The traffic of connections (`docs/wire.md`, "Short forms").
+    /// Takes the traffic of a connection (`docs/wire.md`, "Short forms").
     fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
         let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;
@@ -278,6 +293,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             return Err(self.host.strangers.on_unknown_connection(sender, id));
         };
         let way = member.way_in(from);
+        // Asked before the datagram is taken, which may change both.
         let (was, follows) = (member.peer.state(), member.peer.follows());
         let roams = host.local.config.path.roaming;
         // A connected peer may have moved (`deviations.md` D10).
@@ -294,7 +310,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         host.strangers.turn_down_others(member);
         if let Ok(words) = result {
-            // If the two hosts have come to different addresses of each other, one of them gives way.
+            // If the two hosts have come to different addresses of each other, one of them gives way,
+            // or a router that one host alone writes through would forget its address (D11).
             if let (true, true, Some(way)) = (follows, words.is_newest, way) {
                 member.make_main(way);
             }
@@ -318,6 +335,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             self.retire_others(slot);
         }
         if let Err(cause) = result {
+            // The host's memory may be what was short: the peer may have its turn to go beyond its share.
             if cause == Ignored::OverBudget {
                 self.host.kept.refuse(slot);
             }
@@ -326,7 +344,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         result.map(|_| Taken::by(slot))
     }
 
-    /// A newcomer has proved itself: other peers that were connected at its address are gone
+    /// Ends the peers that were connected at the address of a newcomer, which has proved itself
     /// (`deviations.md` C5).
     fn retire_others(&mut self, newcomer: Slot) {
         while let Some((slot, member)) = self.host.table.other_at(self.from, newcomer) {

@@ -1,6 +1,7 @@
-//! A peer and where it is. A peer has one address that it is sent to, its way 0. The others are ways
-//! from 1 on: those that an attempt tries (`docs/wire.md`, "Several addresses"; `docs/deviations.md`
-//! D11), and those that the remote host of a connection is known by.
+//! A peer and its addresses, which are numbered: each number is a way. Way 0 is the address that
+//! datagrams to the peer go to. Ways from 1 on are the other addresses that an attempt tries
+//! (`docs/wire.md`, "Several addresses"; `docs/deviations.md` D11), or that the remote host of a
+//! connection is known by.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -18,26 +19,27 @@ use crate::transfer::Written;
 /// The most addresses of one peer.
 pub(super) const ADDRESSES_MAX: usize = 8;
 
-/// The most beside the one that it is sent to.
+/// The most addresses of one peer beside the one that it is sent to.
 const OTHERS_MAX: usize = ADDRESSES_MAX - 1;
 
-/// Where hosts were met while connecting, and their nonces.
+/// The addresses and nonces of hosts that were met while connecting.
 pub(super) type Remotes<A> = ArrayVec<(A, u64), ADDRESSES_MAX>;
 
 /// An address of a peer.
 #[derive(Clone, Copy, Debug)]
 struct Place<A> {
     address: A,
-    /// Our peer is there: its nonce has come from this address. Without that it may be anybody's.
+    /// True if the peer's remote host is there: its nonce has come from this address. Otherwise the
+    /// address may be anybody's.
     is_same: bool,
 }
 
-/// Where a peer is, or may be, beside where it is sent to.
+/// Where the remote host of a peer is, or may be, beside the address that it is sent to.
 #[derive(Debug)]
 struct Elsewhere<A> {
-    /// Its ways from 1 on.
+    /// The ways from 1 on.
     others: ArrayVec<Place<A>, OTHERS_MAX>,
-    /// Only of a peer that was heard of at none of its addresses.
+    /// There once a datagram has come from an address that is none of the peer's.
     roaming: Option<Roaming<A>>,
 }
 
@@ -45,14 +47,14 @@ struct Elsewhere<A> {
 #[derive(Debug)]
 pub(super) struct Member<A> {
     pub(super) peer: Peer,
-    /// Where it is sent to.
+    /// Way 0: the address that the peer is sent to.
     main: Place<A>,
-    /// Few peers have more.
+    /// Boxed, as few peers have more than one address.
     elsewhere: Option<Box<Elsewhere<A>>>,
 }
 
 impl<A: Address> Member<A> {
-    /// A peer at this address, that may be at up to 7 others as well.
+    /// A peer at this address, whose remote host may be at up to 7 others as well.
     pub(super) fn new(peer: Peer, address: A, others: &[A]) -> Self {
         let place = |address, is_same| Place { address, is_same };
         let mut member = Self {
@@ -60,6 +62,7 @@ impl<A: Address> Member<A> {
             main: place(address, true),
             elsewhere: None,
         };
+        // Most peers have one address, and no allocation for others.
         if !others.is_empty() {
             let others = others.iter().map(|&address| place(address, false));
             member.elsewhere_mut().others.extend(others);
@@ -88,12 +91,12 @@ impl<A: Address> Member<A> {
         core::iter::once(&mut self.main).chain(others)
     }
 
-    /// Where it is sent to.
+    /// The address that the peer is sent to.
     pub(super) const fn address(&self) -> A {
         self.main.address
     }
 
-    /// All of its addresses, in the order of their numbers.
+    /// All addresses of the peer, in the order of their numbers.
     pub(super) fn addresses(&self) -> impl Iterator<Item = A> {
         self.places().map(|place| place.address)
     }
@@ -103,25 +106,27 @@ impl<A: Address> Member<A> {
         self.addresses().position(|own| own == address)
     }
 
-    /// The number of an address from which the peer is taken to write: while it is tried, and when
-    /// it is known to be there.
+    /// The number of an address from which datagrams of the peer are taken; `None` of any other.
     pub(super) fn way_in(&self, from: A) -> Option<usize> {
         if from == self.main.address {
             return Some(0); // most datagrams
         }
+        // Another host that an attempt has asked as well may use the same connection id: once the
+        // attempt is over, only addresses count at which the remote host's nonce was heard.
         let mut places = self.places().enumerate();
         let (way, place) = places.find(|(_, place)| place.address == from)?;
         (place.is_same || self.peer.is_attempt()).then_some(way)
     }
 
-    /// The peer has written from this address of its.
+    /// Notes that the remote host has written from this address of the peer.
     pub(super) fn confirm(&mut self, way: usize) {
         if let Some(place) = self.places_mut().nth(way) {
             place.is_same = true;
         }
     }
 
-    /// Takes away an address of which it is not known that the peer is there. Whether it was one.
+    /// Takes away an address at which the remote host has not been heard. False if it has been, or if
+    /// the peer has no such address.
     pub(super) fn release(&mut self, address: A) -> bool {
         let before = self.places().count();
         self.retain_others(|other| other.is_same || other.address != address);
@@ -134,21 +139,20 @@ impl<A: Address> Member<A> {
         }
     }
 
-    /// From now on the peer is sent to another one of its addresses.
+    /// Makes this way the peer's way 0: the peer is sent to this address from now on.
     pub(super) fn make_main(&mut self, way: usize) {
         let other = way.checked_sub(1);
         let mut places = self.places_mut();
         let (main, other) = (places.next(), other.and_then(|other| places.nth(other)));
         if let (Some(main), Some(other)) = (main, other) {
+            // The old one stays a way: the remote host may still write from it.
             core::mem::swap(main, other);
             main.is_same = true;
         }
     }
 
-    /// The host of the peer asks from this address, and has proved to be there. As long as it has said
-    /// nothing else, that is where it is answered: a peer that connected to us is sent to where it
-    /// last wrote from, until the first datagram of the connection has told by which of our addresses
-    /// it came to us. False if the peer has too many addresses.
+    /// Notes that the remote host asks from this address, where it has proved to be. False if the peer
+    /// has too many addresses.
     pub(super) fn asked_from(&mut self, address: A) -> bool {
         let way = match self.way(address) {
             Some(way) => way,
@@ -161,13 +165,15 @@ impl<A: Address> Member<A> {
             }
         };
         self.confirm(way);
+        // A newcomer is answered where it last asked from, until the first datagram of the connection
+        // tells to which of our addresses it has come.
         if self.peer.is_inbound() && self.peer.is_silent() {
             self.make_main(way);
         }
         true
     }
 
-    /// The hosts that have been met in a handshake and should know if nothing comes of it.
+    /// The hosts that were met in a handshake, which have to know if nothing comes of it.
     pub(super) fn remotes(&self) -> Remotes<A> {
         self.at_ways(self.peer.remotes())
     }
@@ -177,14 +183,16 @@ impl<A: Address> Member<A> {
         remotes.filter_map(at).take(ADDRESSES_MAX).collect()
     }
 
-    /// If an attempt at several addresses has come to one of them: from now on that is where the peer
-    /// is. Other hosts that were met on the way are to be told, once, that nothing comes of it.
+    /// If an attempt at several addresses has come to one of them, makes that one the peer's address.
+    /// Gives, once, the other hosts that were met on the way: they have to be told that nothing comes of
+    /// the attempt for them.
     pub(super) fn choose_way(&mut self) -> Remotes<A> {
         let Some(handshake) = self.peer.take_ways() else {
             return Remotes::new();
         };
         let theirs = self.peer.remote_nonce();
         let is_same = |way| theirs.is_some_and(|nonce| handshake.has_heard(way, nonce));
+        // The remote host itself may have been met at several of the addresses.
         let strangers = handshake.remotes().filter(|&(way, _)| !is_same(way));
         let strangers = self.at_ways(strangers);
         for (way, place) in self.places_mut().enumerate() {
@@ -195,8 +203,8 @@ impl<A: Address> Member<A> {
         strangers
     }
 
-    /// A request came from an address that this attempt tries: we answer with our own nonce
-    /// (`deviations.md` C16).
+    /// Takes a request from an address that this attempt tries. The answer has the attempt's own nonce
+    /// and is no cookie: each host has named the other's address (`deviations.md` C16).
     pub(super) fn on_request(
         &mut self,
         way: usize,
@@ -206,10 +214,12 @@ impl<A: Address> Member<A> {
     ) -> Result<(), Ignored> {
         let connect = &request.connect;
         let own = self.peer.nonce();
-        // Our own nonce is a mirror's: what comes from there is what we have sent.
+        // Our own nonce comes from a mirror: its datagrams are those that we have sent. A cookie has to
+        // echo our nonce, or it belongs to another attempt.
         if connect.nonce_self == own || (connect.cookie && connect.nonce_peer != own) {
             return Err(Ignored::UnknownNonce);
         }
+        // A cookie alone can be of another application here: a request was refused before (C8).
         let application_id = connect.offer.application;
         if application_id == ours.offer.application {
             self.peer.on_request(way, request, ours, now);
@@ -220,8 +230,8 @@ impl<A: Address> Member<A> {
         Ok(())
     }
 
-    /// A datagram of the connection was taken. Whether the remote host has proved that it has moved
-    /// to where that came from. `roams`: [`Config::roaming`](crate::Config::roaming).
+    /// Notes that a datagram of the connection was taken. Whether the remote host has proved that it has
+    /// moved to the address that it came from. `roams`: [`Config::roaming`](crate::Config::roaming).
     pub(super) fn on_heard(
         &mut self,
         heard: &Heard<A>,
@@ -230,8 +240,8 @@ impl<A: Address> Member<A> {
         now: Instant,
     ) -> bool {
         let Heard { from, words, .. } = *heard;
-        // Two hosts that know several addresses of each other may send by one and receive by
-        // another. But a challenge is answered where it came from.
+        // Two hosts that know several addresses of each other may send to one and receive from another:
+        // that is no move. But a challenge is answered where it came from (RFC 9000 §8.2.2).
         let is_answered_here = words.challenge.is_none() || !roams;
         let way = self.way_in(from);
         if way == Some(0) || (way.is_some() && is_answered_here) {
@@ -249,17 +259,18 @@ impl<A: Address> Member<A> {
         roaming.on_heard_elsewhere(heard, patience, draw, now)
     }
 
-    /// The remote host has moved to where this datagram came from, at which the path is the same if
-    /// only the port is another one. Whether the application is to be told: not if an event waits.
+    /// Notes that the remote host has moved to the address of this datagram. `same_host`: only the port
+    /// is another one. Whether the application has to be told: not if an event of a move waits.
     pub(super) fn on_moved(&mut self, heard: &Heard<A>, same_host: bool, now: Instant) -> bool {
         let from = core::mem::replace(&mut self.main.address, heard.from);
+        // It is way 0 now, and must not stand in the list twice.
         self.retain_others(|other| other.address != heard.from);
         self.peer.on_moved(same_host, now);
         let roaming = self.roaming_mut();
         roaming.is_some_and(|roaming| roaming.on_moved(from, heard.words.id, now))
     }
 
-    /// The application takes the event: where the peer is by now.
+    /// Notes that the application takes the event of a move, and says where the peer is by now.
     pub(super) fn moved_taken(&mut self) -> A {
         if let Some(roaming) = self.roaming_mut() {
             roaming.moved_taken();
@@ -267,8 +278,7 @@ impl<A: Address> Member<A> {
         self.main.address
     }
 
-    /// Something is due: also to look for the remote host where it was, if it is silent where it is.
-    /// `timeout`: how long it is known where that was.
+    /// Does what is due. `timeout`: how long after a move the previous address is remembered.
     pub(super) fn handle_timeout(
         &mut self,
         tick: Tick,
@@ -276,6 +286,7 @@ impl<A: Address> Member<A> {
         draw: impl FnOnce() -> u64,
     ) {
         self.peer.handle_timeout(tick);
+        // Has no deadline of its own: the previous address is tried when the peer's pings are due.
         let elsewhere = self.elsewhere.as_mut();
         if let Some(roaming) = elsewhere.and_then(|it| it.roaming.as_mut()) {
             let patience = self.peer.resend_timeout();
@@ -283,7 +294,7 @@ impl<A: Address> Member<A> {
         }
     }
 
-    /// Writes the next datagram, if there is one: where to.
+    /// Writes the next datagram, if there is one, and says where to.
     pub(super) fn poll_transmit(
         &mut self,
         ours: &Settings,
@@ -292,6 +303,7 @@ impl<A: Address> Member<A> {
     ) -> Option<(A, Written)> {
         let elsewhere = self.elsewhere.as_mut();
         if let Some(roaming) = elsewhere.and_then(|elsewhere| elsewhere.roaming.as_mut()) {
+            // Before the peer's own datagrams: few leave, as three bytes do for each that has come.
             let elsewhere = roaming.poll_transmit(&mut self.peer, tick.now, buf);
             if elsewhere.is_some() {
                 return elsewhere;

@@ -44,21 +44,20 @@ use crate::transfer::Written;
 /// takes from it the datagrams to be sent, the events, and the time when it wants to be called
 /// next. See the [crate's documentation](crate) for the loop.
 ///
-/// `R` is the source of randomness, `A` is how the driver names remote hosts.
+/// `R` is the source of random numbers, `A` is how the driver names remote hosts.
 #[derive(Debug)]
 pub struct Host<R, A = core::net::SocketAddr> {
-    /// It is large, and hosts are moved.
+    /// Boxed: it holds the settings of 255 channels, and a host is moved by value.
     local: Box<Settings>,
     connection_ids: ConnectionIds,
     rng: R,
-    /// Whether two addresses differ by no more than the port.
+    /// True of two addresses that differ by no more than the port.
     same_host: fn(&A, &A) -> bool,
-    /// The peers.
     table: Table<A>,
     schedule: Schedule,
-    /// Live peers that connected to us.
+    /// Places of live peers that connected to us.
     inbound: Inbound<A>,
-    /// Received packets.
+    /// Memory of received packets that the application has not pulled.
     kept: Kept,
     lingering: Lingering,
     events: Events<A>,
@@ -95,11 +94,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// Tells the host which addresses differ by no more than the port, for
-    /// [`Config::roaming`](crate::Config::roaming): if a remote host only has another port, a router
-    /// has most likely given it that, and what is known of the path stays. Otherwise its round-trip
-    /// time and what it carries are learnt anew. At first no two addresses are taken to be of one
-    /// host. The drivers of this project do this by themselves.
+    /// Tells the host which addresses differ by no more than the port: `same_host` is true of two such
+    /// addresses. If a peer [moves](crate::Config::roaming) to another port alone, a router has most
+    /// likely given it that port, and all measurements of the path stay. After any other move the path
+    /// is measured anew: its round-trip time, its window and the datagrams that it carries. By default
+    /// no two addresses are of one host. The drivers of this project set this by themselves.
     ///
     /// ```
     /// use core::net::SocketAddr;
@@ -113,16 +112,16 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.same_host = same_host;
     }
 
-    /// Tells the host which addresses are of one owner, for
-    /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source): those for which this
-    /// function gives the same 16 bytes. Those for which it gives 16 times 0 are not limited, and at
-    /// first that is so of all. To be called before the host listens: peers that are there already are
+    /// Tells the host which addresses belong to one owner, for
+    /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source): those for which
+    /// `source_of` gives the same 16 bytes. Addresses for which it gives 16 zeros are not limited; by
+    /// default that is so of all. Call this before the host listens: peers that are there already are
     /// not counted by source.
     ///
-    /// The UDP drivers of this project and that of smoltcp do this by themselves, with [`ip_source`]. A
-    /// server to which all players come by one proxy or load
-    /// balancer that hides their addresses tells its own function, or allows each source as many peers
-    /// as [`max_peers`](crate::Config::max_peers).
+    /// The drivers of this project for UDP and smoltcp set this by themselves, with [`ip_source`]. A
+    /// server whose players all come through one proxy or load balancer, which hides their addresses,
+    /// sets a function of its own, or allows each source as many peers as
+    /// [`max_peers`](crate::Config::max_peers).
     ///
     /// ```
     /// use porous_proto::{Config, Host};
@@ -136,10 +135,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.inbound.set_source_of(source_of);
     }
 
-    /// Takes a datagram in. Whatever it contains, the work is bounded by its length and by the
-    /// configuration, and nothing grows past a limit of the configuration.
+    /// Takes in a datagram that came from the address `from`, and says what became of it. Whatever the
+    /// datagram contains, the work is bounded by its length and by the configuration, and nothing grows
+    /// past a limit of the configuration.
     ///
-    /// `ecn` is what the IP header said, or `NotEct` if that is not known.
+    /// `ecn` is what the IP header said, or `NotEct` if the driver does not know.
     ///
     /// ```
     /// use porous_proto::{Config, Disposition, Ecn, Host, Instant};
@@ -166,10 +166,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         };
         match input.take(ecn, datagram) {
             Ok(Taken { slot, is_new }) => {
+                // Counted before `settle`, as the `Disconnected` of this very datagram closes the books.
                 if let Some(member) = self.table.at_mut(slot) {
                     member.peer.count_received(datagram.len(), tick.now);
                 }
-                let peer = self.table.id(slot); // before it may be deleted
+                let peer = self.table.id(slot); // `settle` may delete the peer, and the name with it
                 self.settle(slot);
                 if is_new {
                     self.stats.accepted += 1;
@@ -185,12 +186,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// The system cannot send to this address: no route to it, or not allowed. To be called by a
-    /// driver when the system says so of a datagram for the address. An attempt to connect tries it
-    /// no more, and ends when none of its addresses is left, with
+    /// Tells the host that the system cannot send to the address `to`: it has no route there, or does
+    /// not allow it. A driver calls this when the system says so of a datagram for the address. An
+    /// attempt to connect no longer tries the address, and ends when none of its addresses is left: with
     /// [`DisconnectReason::Unreachable`](crate::DisconnectReason::Unreachable), or with the refusal
-    /// if one of them has refused. Nothing else changes: a connection gets over it if it does not
-    /// last, as over any loss.
+    /// if one of them has refused. Nothing else changes: a connection survives the error, unless it
+    /// lasts, as it survives any loss.
     ///
     /// ```
     /// use porous_proto::{Config, DisconnectReason, Event, Host, Instant};
@@ -212,11 +213,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// The machine that has this address says that nobody is bound to the port: ICMP's "port
-    /// unreachable". To be called by a driver whose system tells; `None` if it does not tell which
-    /// address it is: then it is known if there is one peer, which connects to one address. If an
-    /// attempt to connect tries the address, [`Event::PortClosed`] tells of it, once; nothing else
-    /// happens, for such a message may be forged.
+    /// Tells the host that nothing is bound to the port of the address `at`, as the machine there says
+    /// (ICMP "port unreachable"). A driver calls this where its system reports it, with `None` if the
+    /// system does not report the address: the host then knows it only if it has one peer, which
+    /// connects to one address. If an attempt to connect tries the address, [`Event::PortClosed`] tells
+    /// of it, once; nothing else happens, as such a message can be forged.
     ///
     /// ```
     /// use porous_proto::{Config, Event, Host, Instant};
@@ -232,6 +233,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let Some(address) = at.or_else(|| self.table.only_address()) else {
             return;
         };
+        // Only of attempts: a message that anybody can forge must not touch a connection (C12).
         let attempt = self.table.find_mut(address, Peer::is_attempt);
         if let Some(Found { slot, way, member }) = attempt {
             if member.peer.on_port_closed(way) {
@@ -241,10 +243,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// One step of the paper (§2.1): everything whose time has come is done. To be called when
-    /// [`poll_timeout`](Self::poll_timeout) says so, or at regular intervals, after the datagrams
-    /// that have arrived were [handled](Self::handle_datagram). Too early is harmless, too late
-    /// costs quality.
+    /// Does everything that is due. Call it when [`poll_timeout`](Self::poll_timeout) says so, or at
+    /// regular intervals, after the datagrams that have arrived were
+    /// [handled](Self::handle_datagram). A call that is too early is harmless; one that is late makes
+    /// acknowledgements and repairs of losses late. The paper's step (§2.1).
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -254,7 +256,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.local.config.timeouts.timeout;
+        // How late this step is counts from the earliest deadline, before any is taken (T23).
         let tick = self.steps.step(now, self.schedule.next(), timeout);
+        // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
                 member.handle_timeout(tick, timeout, || self.rng.next_u64());
@@ -263,8 +267,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time in the past
-    /// means that datagrams wait to be [sent](Self::poll_transmit).
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next. A time in the past means
+    /// that datagrams wait to be [sent](Self::poll_transmit); `None` that nothing is due by itself.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -287,6 +291,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub fn poll_event(&mut self) -> Option<Event<A>> {
         let mut event = self.events.pop()?;
+        // Of events that may come again one of each waits at most: the peer hears that it was taken.
         match &mut event {
             Event::Readable { peer } => {
                 if let Some(member) = self.table.get_mut(*peer) {
@@ -301,10 +306,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Event::Receipt { peer, .. } => {
                 let slot = peer.slot;
                 let member = self.table.get_mut(*peer);
+                // Its 64 bytes of the send budget are free: a refused `send` may have room now.
                 if member.is_some_and(|member| member.peer.receipt_taken()) {
                     self.settle(slot);
                 }
             }
+            // Both tell what holds now, not when the event was queued.
             Event::PathNarrowed { peer, bytes } => {
                 let member = self.table.get_mut(*peer);
                 let narrowed = member.and_then(|member| member.peer.narrowed_taken());
@@ -321,11 +328,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         Some(event)
     }
 
-    /// The size of the buffer that [`poll_transmit`](Self::poll_transmit) needs: no datagram of this
+    /// The bytes of the buffer that [`poll_transmit`](Self::poll_transmit) needs: no datagram of this
     /// host is longer. The largest of [`Config::max_datagram`](crate::Config::max_datagram),
     /// [`path_mtu_discovery`](crate::Config::path_mtu_discovery) and
-    /// [`request_size`](crate::Config::request_size), so at least 512. It is a good size for receiving
-    /// as well if it is at least 1200: others may pad their requests to that.
+    /// [`request_size`](crate::Config::request_size), so at least 512. A buffer to receive into needs as
+    /// many bytes, and at least 1200: remote hosts may pad their requests to that.
     ///
     /// ```
     /// use porous_proto::{Config, Host};
@@ -338,8 +345,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.local.longest()
     }
 
-    /// The next datagram to be sent, written into `buf`. To be called until it returns `None`:
-    /// after every input or command that may have caused output, and after
+    /// Writes the next datagram to be sent into `buf`. Call it until it returns `None`: after every
+    /// input or command that may have caused output, and after
     /// [`handle_timeout`](Self::handle_timeout).
     ///
     /// # Panics
@@ -369,6 +376,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let answer = self.strangers.poll_transmit(&self.local.offer, buf);
         let to_stranger = answer.is_some();
         let (to, written) = match answer {
+            // The cap of the host counts answers, but `AnswerLimits` has held them back already.
             Some((to, len)) => {
                 self.schedule.on_sent(len, false, tick.now);
                 (to, Written::plain(len))
@@ -386,12 +394,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         })
     }
 
-    /// Writes the next datagram to a peer, if there is one: where to.
+    /// Writes the next datagram to a peer, if there is one, and says where to.
     fn write_next(&mut self, tick: Tick, buf: &mut [u8]) -> Option<(A, Written)> {
         loop {
             let tick = self.schedule.look_for_room(tick);
             let slot = self.schedule.first(!tick.is_full)?;
             let Some(member) = self.table.at_mut(slot) else {
+                // The peer was deleted while its slot stood in the queue.
                 self.schedule.turn_over(!tick.is_full, false);
                 continue;
             };
@@ -399,7 +408,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let (gate, has_news) = (member.peer.gate(), member.peer.has_news());
             let due = member.peer.next_deadline();
             self.schedule.set_deadline(slot, due);
+            // One datagram a turn: peers share the cap by datagram (P11).
             self.schedule.turn_over(!tick.is_full, sent.is_some());
+            // Only data waits for room: the peer has another turn when there is some.
             if tick.is_full && gate.waits && sent.is_none() {
                 self.schedule.set_waiting(slot);
             }
@@ -413,8 +424,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
-    /// After anything that may have changed a peer: its events, its deadline, its turn to send, and
-    /// its end.
+    /// Brings the books of a peer up to date, after anything that may have changed it: its events, its
+    /// deadline, its turn to send, and its end.
     fn settle(&mut self, slot: Slot) {
         let id = self.table.id(slot);
         let Some(member) = self.table.at_mut(slot) else {
@@ -426,6 +437,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         while let Some(news) = peer.next_news() {
             self.stats.connected += u64::from(matches!(news, News::Connected));
             if matches!(news, News::Ended { .. }) {
+                // Its place is free at once, although it may linger: live peers count (C15).
                 if peer.is_inbound() {
                     self.inbound.remove(slot);
                 }
@@ -439,6 +451,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         if peer.is_over() {
             self.bury(slot);
         } else {
+            // Whether it has anything to send only its turn shows.
             self.schedule.set_ready(slot);
         }
         let now = self.steps.now();
@@ -454,9 +467,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.table.remove(slot);
     }
 
-    /// Whether a newcomer has to prove itself by a datagram of its own connection: another peer has
-    /// its address, or its request may be an old one, of a connection that was forgotten early.
+    /// Whether a newcomer at this address has to prove itself by a datagram of its own connection:
+    /// another peer has the address (C5), or the newcomer's request may be an old one, of a connection
+    /// that this host forgot early (P3).
     fn must_prove(&self, address: A) -> bool {
+        // Not the newcomer itself, as long as the application is asked about it.
         let counts = |peer: &Peer| peer.state().is_live() && !peer.is_asked();
         let is_forgetful = self.lingering.is_forgetful(self.steps.now());
         is_forgetful || self.table.find(address, counts).is_some()
@@ -473,7 +488,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.stats
     }
 
-    /// A peer, while it is there: until a while after its `Disconnected`.
+    /// The peer with this id, until it is deleted: when its `Disconnected` is due at the earliest, and
+    /// 30 s later at the latest.
     ///
     /// ```
     /// # use porous_proto::{hooks::doc::example_pair, PeerState};
@@ -485,8 +501,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// The live peers, in a stable order: those that connect, are connected or are being
-    /// disconnected. A peer is live until it ends, which its `Disconnected` tells. Newcomers of
-    /// which no event has told yet, as they have to prove themselves, are among them.
+    /// disconnected. A peer is live until it ends, which its `Disconnected` tells. Newcomers that
+    /// still have to prove themselves, of which no event has told yet, are among them.
     ///
     /// ```
     /// # use porous_proto::{hooks::doc::example_pair, Disconnect, Instant};
@@ -500,8 +516,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         members.filter(|(_, peer)| peer.state().is_live())
     }
 
-    /// The peers of which packets can be [received](Self::receive) at once, those included that
-    /// have ended, in a stable order: for an application that has missed their `Readable`.
+    /// The peers of which packets can be [received](Self::receive) now, also of those that have
+    /// ended, in a stable order: for an application that has missed their `Readable`.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -514,7 +530,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         readable.map(|(id, _)| id)
     }
 
-    /// Where a peer is.
+    /// The address that datagrams to a peer go to; `None` once the peer is deleted.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -525,7 +541,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.table.get(peer).map(Member::address)
     }
 
-    /// Counts everything again, and says what there is. For tests; it looks at all there is.
+    /// Counts everything again, and says what there is. For tests: its work grows with what there is.
     ///
     /// # Panics
     ///
@@ -548,7 +564,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             peer.audit(&mut audit);
             let most = config.offered.receive_budget.into();
             self.kept.audit(id.slot, peer.kept(), most);
-            // It may come too early: what puts a deadline off need not be told.
+            // A deadline may be set too early: what puts one off need not tell the schedule.
             let (set, due) = (self.schedule.deadline(id.slot), peer.next_deadline());
             assert!(set <= due, "{id:?}: {set:?} is too late for {due:?}");
         }
@@ -559,7 +575,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         audit
     }
 
-    /// All peers, those included that have ended and linger. For tests.
+    /// All peers, also those that have ended and linger. For tests.
     #[cfg(any(test, feature = "audit"))]
     #[doc(hidden)]
     pub fn all_peers(&self) -> impl Iterator<Item = (PeerId, &Peer)> {

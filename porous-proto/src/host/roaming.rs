@@ -1,6 +1,6 @@
-//! Peers whose remote hosts move (`docs/wire.md`, "Roaming"; `docs/deviations.md` D10): a datagram of
-//! a connection from elsewhere is answered by a challenge, and the peer moves when that has been
-//! echoed from there.
+//! Peers whose remote hosts move (`docs/wire.md`, "Roaming"; `docs/deviations.md` D10): a datagram of a
+//! connection that comes from another address is answered by a challenge, and the peer moves when the
+//! challenge has been echoed from that address.
 
 use core::time::Duration;
 
@@ -12,25 +12,25 @@ use crate::peer::Peer;
 use crate::time::Instant;
 use crate::transfer::{PathWords, Written};
 
-/// The most paths that are validated at once for a peer.
+/// The most addresses of a peer that are validated at once.
 const VALIDATIONS_MAX: usize = 3;
 
-/// It moves no more often than that. A challenge is outstanding for at least as long.
+/// The least time between two moves of a peer, and the least for which a challenge may be echoed.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// An address at which a remote host has not proved to be is sent this many times what has come from
-/// there, in bytes (RFC 9000 §8.1).
+/// The most bytes that an address that is not proved is sent for each byte that came from it (RFC 9000
+/// §8.1).
 const AMPLIFICATION: u64 = 3;
 
-/// What counts as come from where it was proved to be a moment ago, in bytes: it may be asked there
-/// although nothing comes.
+/// The bytes that count as received from the address where the remote host was before, as that one was
+/// proved: it may be sent a challenge although nothing comes from it.
 const PROVED: u64 = 1200;
 
-/// A datagram that its peer has taken.
+/// A datagram that its peer has taken, of this number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard<A> {
     pub(super) from: A,
-    /// What it says of the path that it came on.
+    /// What the datagram says of the path that it came on.
     pub(super) words: PathWords,
     pub(super) bytes: usize,
 }
@@ -39,17 +39,18 @@ pub(super) struct Heard<A> {
 #[derive(Debug)]
 struct Validation<A> {
     address: A,
-    /// What is to be echoed from there.
+    /// The number that has to be echoed from this address.
     challenge: u64,
     since: Instant,
-    /// Bytes that came from there, and that went there.
+    /// Bytes that came from this address.
     received: u64,
+    /// Bytes that were sent to this address.
     sent: u64,
-    /// The challenge was last sent then.
+    /// When the challenge was last sent.
     challenged: Option<Instant>,
-    /// It is to be sent (again).
+    /// True if the challenge is to be sent (again).
     challenge_due: bool,
-    /// A challenge that came from there, to be echoed.
+    /// A challenge that came from this address and has not been echoed.
     response: Option<u64>,
 }
 
@@ -67,7 +68,7 @@ impl<A> Validation<A> {
         }
     }
 
-    /// What is to be said there now, and in how many bytes at most.
+    /// What is to be said to this address now, and in how many bytes at most.
     fn take_words(&mut self) -> (ArrayVec<Control, 2>, usize) {
         let challenge = core::mem::take(&mut self.challenge_due);
         let challenge = challenge.then_some(Control::PathChallenge(self.challenge));
@@ -80,18 +81,19 @@ impl<A> Validation<A> {
     }
 }
 
-/// Where the remote host of one peer may be, and was.
+/// The addresses where the remote host of one peer may be, and was.
 #[derive(Debug)]
 pub(super) struct Roaming<A> {
     validations: ArrayVec<Validation<A>, VALIDATIONS_MAX>,
-    /// The newest frame that came from where the peer is.
+    /// The id of the newest frame that came from the peer's address.
     newest_here: u64,
-    /// When the last one came.
+    /// When the last frame came from the peer's address.
     heard_here: Instant,
+    /// When the peer last moved.
     moved: Option<Instant>,
-    /// Where it was before.
+    /// The peer's address before it last moved.
     previous: Option<A>,
-    /// The event waits for the application, which has not taken it.
+    /// True while the event of a move waits for the application.
     told: bool,
 }
 
@@ -107,14 +109,14 @@ impl<A: Address> Roaming<A> {
         }
     }
 
-    /// A datagram came from where the peer is.
+    /// Notes a datagram from the peer's address.
     pub(super) fn on_heard_here(&mut self, id: u64, now: Instant) {
         self.newest_here = self.newest_here.max(id);
         self.heard_here = now;
     }
 
-    /// A datagram came from elsewhere: whether the remote host has proved to be there. `patience`:
-    /// T_rto (7).
+    /// Notes a datagram from another address than the peer's, and says whether it proves that the remote
+    /// host is there. `patience`: T_rto (7).
     pub(super) fn on_heard_elsewhere(
         &mut self,
         &Heard { from, words, bytes }: &Heard<A>,
@@ -127,6 +129,7 @@ impl<A: Address> Roaming<A> {
             .validations
             .iter()
             .any(|validation| validation.address == from);
+        // A copy of an old frame makes no candidate, whatever address it comes from.
         if !is_tried && words.is_newest && !self.validations.is_full() {
             self.validations.push(Validation::new(from, draw(), now));
         }
@@ -136,28 +139,31 @@ impl<A: Address> Roaming<A> {
         };
         validation.received += bytes as u64;
         validation.response = words.challenge.or(validation.response);
-        // What was overtaken by a datagram from where the peer is comes from where it was.
+        // Overtaken by a datagram from the peer's address, so the remote host is no longer where this
+        // one was sent.
         if words.id <= self.newest_here {
             return false;
         }
         if words.response == Some(validation.challenge) {
+            // One move a second at most, however often the remote host proves to be elsewhere.
             let moved = |at: Instant| now.saturating_duration_since(at) < INTERVAL;
             return !self.moved.is_some_and(moved);
         }
+        // Without a timer of its own: the challenge goes again because another frame came from there.
         let lost = |at: Instant| now.saturating_duration_since(at) >= patience;
         validation.challenge_due |= words.is_newest && validation.challenged.is_none_or(lost);
         false
     }
 
-    /// A validation is given up when nothing was echoed for three T_rto (RFC 9000 §8.2.4).
+    /// Gives up validations in which nothing was echoed for three T_rto (RFC 9000 §8.2.4).
     fn forget_expired(&mut self, patience: Duration, now: Instant) {
         let ends = (3 * patience).max(INTERVAL);
         self.validations
             .retain(|validation| now.saturating_duration_since(validation.since) < ends);
     }
 
-    /// The peer has moved, as the frame with this id says. Whether that is news to the application:
-    /// no event of it waits.
+    /// Notes that the peer has moved from this address, as the frame with this id says. Whether that is
+    /// news to the application: no event of an earlier move waits.
     pub(super) fn on_moved(&mut self, from: A, id: u64, now: Instant) -> bool {
         self.validations.clear();
         (self.newest_here, self.heard_here) = (id, now);
@@ -165,13 +171,13 @@ impl<A: Address> Roaming<A> {
         !core::mem::replace(&mut self.told, true)
     }
 
-    /// The application has taken the event.
+    /// Notes that the application has taken the event.
     pub(super) const fn moved_taken(&mut self) {
         self.told = false;
     }
 
-    /// Where the remote host is now is silent: it may be back where it was. `timeout`: how long that
-    /// is remembered.
+    /// Sends a challenge to the peer's previous address, if its present one is silent: the remote host
+    /// may be back. `timeout`: how long after a move the previous address is remembered.
     pub(super) fn try_previous(
         &mut self,
         patience: Duration,
@@ -184,6 +190,7 @@ impl<A: Address> Roaming<A> {
         };
         self.forget_expired(patience, now);
         if now.saturating_duration_since(moved) >= timeout {
+            // By now a connection that was silent since then has ended.
             self.previous = None;
             return;
         }
@@ -198,7 +205,7 @@ impl<A: Address> Roaming<A> {
         self.validations.push(validation);
     }
 
-    /// Writes the next datagram that goes elsewhere, if there is one.
+    /// Writes the next datagram to an address that is being validated, if there is one.
     pub(super) fn poll_transmit(
         &mut self,
         peer: &mut Peer,
@@ -212,6 +219,8 @@ impl<A: Address> Roaming<A> {
             if words.is_empty() {
                 return None;
             }
+            // With too little room nothing leaves: the next frame from there makes the challenge due
+            // again.
             let written = peer.write_path_words(&words, now, &mut buf[..room])?;
             validation.sent += written.len as u64;
             validation.challenged = challenges.then_some(now).or(validation.challenged);

@@ -1,5 +1,5 @@
-//! Which peers are due, and which are ready: an indexed heap of one deadline a peer, and a queue of
-//! the peers that may have something to send. A host with nothing to do looks at nothing.
+//! Which peers are due, and which may send: an indexed heap of one deadline for each peer, and queues of
+//! the peers that may have something to send. A host with nothing to do looks at no peer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -11,19 +11,22 @@ use crate::ids::Slot;
 use crate::peer::Tick;
 use crate::time::Instant;
 
-/// A host that is called for each datagram has a lot to do: it is called this much later.
+/// The least time for which a host that waits for room under its cap is not called: with a high cap
+/// there is room for the next datagram every few microseconds.
 const QUANTUM: Duration = Duration::from_millis(1);
 
+/// The place of a slot that is not in the heap.
 const ABSENT: usize = usize::MAX;
 
 /// Deadlines and readiness by slot, and the cap of all that the host sends
 /// (`docs/deviations.md` C14, P11).
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// A binary heap, the earliest first; ties by slot, so that the order is always the same.
+    /// A binary heap, the earliest first; ties by slot, so that the order is the same on every machine.
     heap: Vec<(Instant, Slot)>,
-    /// Where each slot is in the heap.
+    /// The place of each slot in the heap, by slot.
     places: Vec<usize>,
+    /// The peers that may have something to send.
     ready: Turns,
     /// The peers whose data the host's cap holds back.
     waiting: Turns,
@@ -32,11 +35,11 @@ pub(super) struct Schedule {
     room_at: Instant,
 }
 
-/// Slots that stand in a queue, once each.
+/// A queue in which each slot stands once at most.
 #[derive(Debug, Default)]
 struct Turns {
     queue: VecDeque<Slot>,
-    /// Of each slot.
+    /// True of the slots that stand in the queue, by slot.
     is_in: Vec<bool>,
 }
 
@@ -55,7 +58,7 @@ impl Turns {
         self.queue.front().copied()
     }
 
-    /// The first goes to the end, or has nothing more to do.
+    /// Takes out the first slot. With `more` to do, it goes to the end.
     fn turn_over(&mut self, more: bool) {
         if let Some(slot) = self.queue.pop_front() {
             self.is_in[slot.index()] = more;
@@ -84,9 +87,9 @@ impl Schedule {
         self.heap.first().map(|&(at, _)| at)
     }
 
-    /// When the host has something to do: at once if a peer may have something to send that needs
-    /// no room.
+    /// When the host has something to do.
     pub(super) fn next_call(&self) -> Option<Instant> {
+        // What a peer has to send may need no room under the cap: only its turn shows.
         if self.ready.first().is_some() {
             return Some(Instant::ZERO);
         }
@@ -94,13 +97,13 @@ impl Schedule {
         self.next().into_iter().chain(room).min()
     }
 
-    /// Another cap on what the host sends.
+    /// Changes the cap on what the host sends.
     pub(super) fn set_rate(&mut self, bytes_a_second: u32, tick: Tick) {
         self.cap.set_rate(bytes_a_second, tick.now);
         self.look_for_room(tick);
     }
 
-    /// Whether data may leave now, by the cap of all peers.
+    /// Whether data may leave now by the host's cap: the tick says so from here on.
     pub(super) fn look_for_room(&mut self, tick: Tick) -> Tick {
         let until = self.cap.hold(tick.step, tick.now);
         self.room_at = until.map_or(tick.now, |until| until.max(tick.now + QUANTUM));
@@ -110,11 +113,12 @@ impl Schedule {
         }
     }
 
-    /// A datagram leaves. `is_data`: the cap may hold it back.
+    /// Counts a datagram that leaves. `is_data`: true if the cap holds such datagrams back.
     pub(super) fn on_sent(&mut self, bytes: usize, is_data: bool, now: Instant) {
         if is_data {
             self.cap.spend(bytes as u64, now);
         } else {
+            // The debt of what is never held back is bounded, so that data has an eighth left (P11).
             self.cap.count(bytes as u64);
         }
     }
@@ -127,7 +131,6 @@ impl Schedule {
         self.cap.audit(longest as u64);
     }
 
-    /// The deadline of a slot.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn deadline(&self, slot: Slot) -> Instant {
         let place = self.places.get(slot.index());
@@ -135,7 +138,7 @@ impl Schedule {
         entry.map_or(Instant::NEVER, |&(at, _)| at)
     }
 
-    /// A slot whose deadline has come. Its deadline has to be set anew.
+    /// Takes out a slot whose deadline has come. Its next deadline has to be set by the caller.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Slot> {
         let &(at, slot) = self.heap.first()?;
         if at > now {
@@ -158,6 +161,7 @@ impl Schedule {
             }
             (place, true) => self.remove(place),
             (place, false) => {
+                // The host sets it after each datagram, whether it has changed or not.
                 if self.heap[place].0 != at {
                     self.heap[place].0 = at;
                     let place = self.rise(place);
@@ -167,12 +171,12 @@ impl Schedule {
         }
     }
 
-    /// Puts a slot at the end of the ready queue, if it is not in it.
+    /// Puts a slot at the end of the queue of the ready, if it is not in there.
     pub(super) fn set_ready(&mut self, slot: Slot) {
         self.ready.push(slot);
     }
 
-    /// Puts a slot at the end of the queue of those that wait for room, if it is not in it.
+    /// Puts a slot at the end of the queue of those that wait for room, if it is not in there.
     pub(super) fn set_waiting(&mut self, slot: Slot) {
         self.waiting.push(slot);
     }
@@ -182,13 +186,15 @@ impl Schedule {
         self.waiting.first().is_some()
     }
 
-    /// The slot whose turn it is to send: those come first that wait for room, if there is some.
+    /// The slot whose turn it is to send. `has_room`: the host's cap lets data leave.
     pub(super) fn first(&self, has_room: bool) -> Option<Slot> {
+        // Those that wait come first, or a peer that is always ready would take the room each time.
         let waiting = self.waiting.first().filter(|_| has_room);
         waiting.or_else(|| self.ready.first())
     }
 
-    /// The slot whose turn it was goes to the end, or has nothing more to send.
+    /// Ends the turn of the slot that [`first`](Self::first) gave for the same `has_room`. `more`: it may
+    /// have more to send, and goes to the end of its queue.
     pub(super) fn turn_over(&mut self, has_room: bool, more: bool) {
         if has_room && self.waits() {
             self.waiting.turn_over(more);
@@ -209,6 +215,7 @@ impl Schedule {
         self.places[slot.index()] = ABSENT;
         if let Some(&(_, moved)) = self.heap.get(place) {
             self.places[moved.index()] = place;
+            // What fills the hole comes from the end of the heap, from any branch: it may move either way.
             let place = self.rise(place);
             self.sink(place);
         }
@@ -235,7 +242,7 @@ impl Schedule {
     }
 
     fn swap(&mut self, from: usize, to: usize) -> usize {
-        work::count(1);
+        work::count(1); // the network has a say in how often deadlines change
         self.heap.swap(from, to);
         self.places[self.heap[from].1.index()] = from;
         self.places[self.heap[to].1.index()] = to;
@@ -290,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_room_comes_first_where_there_is_some() {
+    fn a_peer_that_waits_for_the_rate_comes_first_when_there_is_room() {
         let mut schedule = Schedule::new(u32::MAX);
         schedule.set_ready(Slot::new(5));
         for slot in [3, 1, 3].map(Slot::new) {

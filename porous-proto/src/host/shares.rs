@@ -12,17 +12,17 @@ use crate::ids::{Address, PeerId, Slot};
 use crate::peer::LINGER;
 use crate::time::Instant;
 
-/// What addresses of one owner have in common.
+/// What the addresses of one owner have in common.
 pub(super) type Source = [u8; 16];
 
-/// The source that is not limited.
+/// The source whose peers are not limited.
 const NOBODY: Source = [0; 16];
 
 /// The source of a peer at this IP address, for
-/// [`Host::set_source_of`](super::Host::set_source_of): an IPv4 address for itself, also where it is
-/// written as one of IPv6, and of an IPv6 address the network with a prefix of 64 bits, for a
-/// subscriber has all of its addresses. Loopback addresses have none, 16 times 0: programs on the
-/// same machine are not limited.
+/// [`Host::set_source_of`](super::Host::set_source_of). Each IPv4 address is a source, also where it is
+/// written as an IPv6 address. Of an IPv6 address the first 64 bits are the source: a subscriber has
+/// all addresses with that prefix. Loopback addresses have no source, which 16 zeros say: programs on
+/// the same machine are not limited.
 ///
 /// ```
 /// use core::net::SocketAddr;
@@ -39,6 +39,7 @@ const NOBODY: Source = [0; 16];
 #[must_use]
 pub fn ip_source(ip: IpAddr) -> [u8; 16] {
     const SUBSCRIBER: u128 = !0 << 64;
+    // A socket of both families gives IPv4 addresses as IPv6 ones.
     match ip.to_canonical() {
         ip if ip.is_loopback() => NOBODY,
         IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
@@ -51,7 +52,7 @@ pub fn ip_source(ip: IpAddr) -> [u8; 16] {
 pub(super) struct Inbound<A> {
     count: u32,
     source_of: fn(&A) -> Source,
-    /// The slots and sources of those that are counted by source.
+    /// The slots and sources of the peers that are counted by source.
     sources: Vec<(Slot, Source)>,
 }
 
@@ -64,7 +65,6 @@ impl<A: Address> Inbound<A> {
         }
     }
 
-    /// How addresses are told apart from now on.
     pub(super) const fn set_source_of(&mut self, source_of: fn(&A) -> Source) {
         self.source_of = source_of;
     }
@@ -73,9 +73,10 @@ impl<A: Address> Inbound<A> {
         self.count
     }
 
-    /// Whether one more may connect, from there. It looks at all: to be asked of proved addresses.
+    /// Whether one more peer of the source of this address may connect.
     pub(super) fn has_place(&self, from: &A, config: &Config) -> bool {
         let source = (self.source_of)(from);
+        // Looks at all peers with a source, which only a proved address may make the host do.
         let is_same = |other: &&(Slot, Source)| other.1 == source;
         let others = || self.sources.iter().filter(is_same).count() as u64;
         source == NOBODY || others() < u64::from(config.budgets.peers_per_source())
@@ -89,7 +90,7 @@ impl<A: Address> Inbound<A> {
         }
     }
 
-    /// The peer has ended.
+    /// Frees the place of a peer that has ended.
     pub(super) fn remove(&mut self, slot: Slot) {
         self.count -= 1;
         let mut slots = self.sources.iter().map(|&(slot, _)| slot);
@@ -100,7 +101,7 @@ impl<A: Address> Inbound<A> {
 
     /// # Panics
     ///
-    /// If something is counted wrong, or over a limit.
+    /// If something is counted wrong or over a limit, where `live` are the inbound peers that live.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, live: &[Slot], config: &Config) {
         assert_eq!(self.count as usize, live.len(), "inbound peers");
@@ -114,22 +115,20 @@ impl<A: Address> Inbound<A> {
     }
 }
 
-/// What received packets of all peers take until the application pulls them. Half of what all may
-/// take is divided: each peer has its share of that, whatever others do. What is beyond comes out of
-/// the other half, for the peers that come first. When that is used up one peer at a time may go on to
-/// its own receive budget: parts of large packets cannot be read, so that peers which all have parts
-/// would wait for each other for ever.
+/// The memory of received packets of all peers that the application has not pulled, in bytes. Half of
+/// the host's budget is divided: each peer has its share, whatever others take. The other half is
+/// common: it goes to the peers that first need more than their shares.
 #[derive(Debug)]
 pub(super) struct Kept {
-    /// What each peer has for itself.
+    /// Bytes that each peer has for itself.
     share: u64,
-    /// What all have in common beside that.
+    /// Bytes that all peers have in common, beside their shares.
     common: u64,
-    /// What each peer takes of it, by slot.
+    /// Bytes that each peer takes of the common part, by slot.
     beyond: Vec<u64>,
-    /// All of those together.
+    /// The sum of `beyond`.
     used: u64,
-    /// The peer that may go on, until it has no more than its share again.
+    /// The peer that may exceed the common part, until it is back at its share.
     turn: Option<Slot>,
 }
 
@@ -137,6 +136,8 @@ impl Kept {
     pub(super) fn new(config: &Config) -> Self {
         let half = config.budgets.host_receive_budget / 2;
         Self {
+            // Peers that this host connects to have a share, too, although `max_peers` does not count them:
+            // their number is the application's own choice.
             share: half / u64::from(config.budgets.max_peers.max(1)),
             common: half,
             beyond: Vec::new(),
@@ -145,19 +146,22 @@ impl Kept {
         }
     }
 
-    /// A datagram of this peer found no room: it is its turn, unless it is that of another one, or it
-    /// keeps to its share.
+    /// Notes that a datagram of this peer found no room: the turn is this peer's, unless it is another
+    /// one's, or this peer keeps to its share.
     pub(super) fn refuse(&mut self, slot: Slot) {
+        // Parts of large packets cannot be pulled: peers that all have parts, and no room for the rest,
+        // would wait for each other for ever. One at a time may finish its packet.
         if self.beyond(slot) > 0 {
             self.turn.get_or_insert(slot);
         }
     }
 
-    /// The most that packets of this peer may take now, beside its own receive budget.
+    /// The most bytes that packets of this peer may take now. Its own receive budget holds beside that.
     pub(super) fn limit(&self, slot: Slot) -> u64 {
         if self.turn == Some(slot) {
-            return u64::MAX;
+            return u64::MAX; // its own receive budget is bound enough
         }
+        // Others may use more than the common part together: the one that has its turn.
         let others = self.used.saturating_sub(self.beyond(slot));
         self.share
             .saturating_add(self.common.saturating_sub(others))
@@ -167,17 +171,19 @@ impl Kept {
         self.beyond.get(slot.index()).copied().unwrap_or(0)
     }
 
-    /// The packets of this peer take this number of bytes.
+    /// Notes the number of bytes that the packets of this peer take.
     pub(super) fn set(&mut self, slot: Slot, bytes: u64) {
         let beyond = bytes.saturating_sub(self.share);
         self.used = self.used.saturating_sub(self.beyond(slot)) + beyond;
         let place = slot.index();
+        // Most peers keep to their shares, and need no entry.
         if beyond > 0 && place >= self.beyond.len() {
             self.beyond.resize(place + 1, 0);
         }
         if let Some(own) = self.beyond.get_mut(place) {
             *own = beyond;
         }
+        // Back at its share: the turn is the next one's that finds no room.
         if beyond == 0 && self.turn == Some(slot) {
             self.turn = None;
         }
@@ -199,14 +205,14 @@ impl Kept {
     }
 }
 
-/// Peers that have ended and linger, so that a late datagram of their connections makes nothing new
-/// (`docs/deviations.md` C7): at most two for each that may connect to us.
+/// Peers that have ended and linger, so that a late datagram of their connections makes no new peer
+/// (`docs/deviations.md` C7): at most two for each peer that may connect to us.
 #[derive(Debug)]
 pub(super) struct Lingering {
-    /// The oldest first; some may be gone.
+    /// The oldest first; some may be deleted already.
     queue: VecDeque<PeerId>,
     most: usize,
-    /// Until then a request may come again whose peer did not linger for as long as it should.
+    /// Until then, a request may come again whose peer was deleted before its time.
     forgetful_until: Instant,
 }
 
@@ -223,19 +229,21 @@ impl Lingering {
         self.queue.push_back(peer);
     }
 
-    /// The oldest peer if there are too many: to be deleted.
+    /// Takes out the oldest peer if there are too many: it has to be deleted.
     pub(super) fn pop_excess<A: Address>(
         &mut self,
         table: &Table<A>,
         now: Instant,
     ) -> Option<Slot> {
         while let Some(&id) = self.queue.front() {
+            // Peers that were deleted in their time stay in the queue until they reach its front.
             let is_there = table.get(id).is_some();
             if is_there && self.queue.len() <= self.most {
                 return None;
             }
             self.queue.pop_front();
             if is_there {
+                // For as long as its cookie may still be good, newcomers have to prove themselves (P3).
                 self.forgetful_until = now + LINGER;
                 return Some(id.slot);
             }
@@ -243,7 +251,7 @@ impl Lingering {
         None
     }
 
-    /// Whether a peer was deleted early, whose request may come again.
+    /// Whether the request of a peer that was deleted early may come again.
     pub(super) fn is_forgetful(&self, now: Instant) -> bool {
         now < self.forgetful_until
     }

@@ -1,4 +1,4 @@
-//! The time as the host was told it, and how regularly the host is stepped (§2.1;
+//! The time that the driver told the host, and how regularly it steps the host (§2.1;
 //! `docs/deviations.md` T23).
 
 use core::time::Duration;
@@ -6,18 +6,19 @@ use core::time::Duration;
 use crate::peer::Tick;
 use crate::time::Instant;
 
-/// A longer time between two steps says nothing about how often the host is stepped. A step that
-/// comes later than this after something was due follows a pause.
+/// Two steps that are further apart than this say nothing of how often the host is stepped. A step that
+/// comes later than this after something was due ends a pause.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// A pause of this part of the timeout excuses silence. Steps that are always a second apart are no
-/// pauses, although something may be due in between.
+/// A pause that is longer than the timeout divided by this excuses the silence of a peer: shorter ones
+/// leave it time enough to be heard. A host whose steps are always a second apart, with something due in
+/// between, must not excuse dead peers for ever.
 const LONG_PAUSE: u32 = 4;
 
-/// When the host was stepped.
+/// The time, and what is known of the host's steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
-    /// The latest time that was heard of.
+    /// The latest time that any call told.
     now: Instant,
     last_step: Instant,
     /// T_step,avg of (7), in microseconds.
@@ -25,9 +26,9 @@ pub(super) struct Steps {
     /// The recent worst lateness of a step against the deadline that it was for, in microseconds;
     /// it decays by 1/16 a step.
     lag_us: u64,
-    /// The step after the last pause.
+    /// Time of the step that ended the last pause.
     awake_since: Instant,
-    /// The step after the last long pause.
+    /// Time of the step that ended the last long pause.
     back_since: Instant,
 }
 
@@ -36,8 +37,9 @@ impl Steps {
         self.now
     }
 
-    /// Time never goes backwards here, whatever the driver says, and it never ends.
+    /// The present, at the time that the driver tells.
     pub(super) fn advance(&mut self, now: Instant) -> Tick {
+        // A clock that runs backwards stands still here, and none reaches the time that never comes.
         self.now = self.now.max(now.min(Instant::LAST));
         Tick {
             now: self.now,
@@ -50,25 +52,28 @@ impl Steps {
         }
     }
 
-    /// A step of the host, by whose `timeout` silence ends a peer. `due`: the earliest deadline.
+    /// Notes a step of the host. `due`: the earliest deadline; `timeout`: the silence that ends a peer.
     pub(super) fn step(&mut self, now: Instant, due: Option<Instant>, timeout: Duration) -> Tick {
         self.measure(now.min(Instant::LAST), due, timeout);
         self.advance(now)
     }
 
-    /// T_step,avg (7): a moving average of the time between steps, without pauses. A pause is also
-    /// a step that something waited for.
+    /// Measures T_step,avg (7), lateness and pauses.
     fn measure(&mut self, now: Instant, due: Option<Instant>, timeout: Duration) {
         let elapsed = now.saturating_duration_since(self.last_step);
         self.last_step = self.last_step.max(now);
+        // Pauses stay out of the average, and so do several calls at one time.
         if !elapsed.is_zero() && elapsed <= PAUSE {
             self.step_us = (7 * self.step_us + micros(elapsed)) / 8;
         }
+        // Sleeping until the next deadline is no pause: only a step that something waited for is late.
         let due = due.unwrap_or(now);
         let late = now.saturating_duration_since(due);
         if due < now && late <= PAUSE {
+            // A worse lateness counts at once, and fades step by step.
             self.lag_us = micros(late).max(self.lag_us - self.lag_us / 16);
         } else if due == now {
+            // In time: by this a host that was late once is soon taken for punctual again.
             self.lag_us -= self.lag_us.div_ceil(16);
         }
         if late > PAUSE {

@@ -1,5 +1,5 @@
-//! Hosts that are no peers: what they are answered, and what of that they have to prove
-//! (`docs/wire.md`, "Handshake", "RESET"; `docs/deviations.md` C1, C2, C7). Nothing is kept of them
+//! Hosts that are no peers: what they are answered, and what they have to prove first
+//! (`docs/wire.md`, "REQ and ACK", "RESET"; `docs/deviations.md` C1, C2, C7). Nothing is kept of them
 //! but the answers that wait to be sent.
 
 use rand_core::Rng;
@@ -23,7 +23,7 @@ pub(super) struct Sender<A> {
     pub(super) now: Instant,
 }
 
-/// What a host has to do with strangers.
+/// What a host keeps to deal with strangers: its keys, its limits and the answers that wait.
 #[derive(Debug)]
 pub(super) struct Strangers<A> {
     listen: Listen,
@@ -51,23 +51,24 @@ impl<A: Address> Strangers<A> {
         matches!(self.listen, Listen::Ask)
     }
 
-    /// `rate`: the bytes a second that the host may send to all.
+    /// `rate`: the most bytes a second that the host may send to all.
     pub(super) fn set_host_rate(&mut self, rate: u32, now: Instant) {
         self.limits.set_host_rate(rate, now);
     }
 
-    /// A new peer with this nonce.
+    /// What a new peer with this nonce is known by.
     pub(super) fn identity(&self, nonce: u64, connection_id: ConnectionId) -> Identity {
         Identity {
             nonce,
             connection_id,
+            // The remote host knows the nonce, and learns nothing from it without the key.
             secret: self.cookies.hash(&nonce),
         }
     }
 
-    /// A request without COOKIE that is no known peer's, in the order of checks that `docs/wire.md`
-    /// gives: what comes of it once it has brought its cookie back, so that its sender receives at
-    /// this address. `has_room`: for one more peer.
+    /// Takes a request without COOKIE that is no known peer's, with the checks in the order of
+    /// `docs/wire.md`. Gives the terms of the connection if the request has brought its cookie back: its
+    /// sender receives at this address. `has_room`: true if the host has room for one more peer.
     pub(super) fn on_request(
         &mut self,
         from: Sender<A>,
@@ -79,24 +80,28 @@ impl<A: Address> Strangers<A> {
         self.check_request(request.datagram_length, local)?;
         let connect = &request.connect;
         let nonce_peer = connect.nonce_self;
+        // What can never be is refused at once, without a round trip for a cookie.
         let agreement = local.agree(connect);
         let agreement = agreement.map_err(|refusal| self.turn_away(from, nonce_peer, refusal))?;
+        // Before the cookie is looked at: a sender need not bring one back to hear that.
         if self.listen == Listen::Full || !has_room {
             return Err(self.turn_away(from, nonce_peer, Refusal::Full));
         }
+        // Keys are renewed when one is needed, so that no deadline wakes the host for them.
         self.cookies.rotate(from.now, rng);
         let covered = request.cookie_input();
         let address = &from.address;
         if (self.cookies).accepts(connect.nonce_peer, address, covered) {
             return Ok(agreement);
         }
+        // Also for a cookie that is too old: the next request brings the fresh one.
         let cookie = self.cookies.bake(address, covered);
         let reply = Reply::Cookie { cookie, nonce_peer };
         self.answer(from, Answered::Handshake, reply)?;
         Err(Ignored::Stateless)
     }
 
-    /// A request of another version of the protocol.
+    /// Refuses a request of another version of the protocol.
     pub(super) fn on_other_version(
         &mut self,
         from: Sender<A>,
@@ -107,6 +112,7 @@ impl<A: Address> Strangers<A> {
         if let Err(cause) = self.check_request(datagram_length, local) {
             return cause;
         }
+        // One version is spoken; the refusal tells it, so that the other application can say so.
         let (oldest, newest) = (VERSION, VERSION);
         self.turn_away(from, nonce, Refusal::Version { oldest, newest })
     }
@@ -119,13 +125,14 @@ impl<A: Address> Strangers<A> {
         local.check_padding(datagram_length)
     }
 
-    /// A short datagram of a connection that is not here. Its sender is told, whether we listen or
-    /// not: a client that has forgotten its server is what leaves half a connection behind.
+    /// Answers a short datagram of a connection that is not here by a reset.
     pub(super) fn on_unknown_connection(
         &mut self,
         from: Sender<A>,
         connection_id: ConnectionId,
     ) -> Ignored {
+        // Whether this host listens or not: half a connection is most often left behind by a client that
+        // was killed, and clients do not listen.
         if connection_id.is_empty() {
             return Ignored::UnknownConnection; // there is nothing to echo
         }
@@ -134,7 +141,7 @@ impl<A: Address> Strangers<A> {
         answered.err().unwrap_or(Ignored::UnknownConnection)
     }
 
-    /// Refuses the host with this nonce.
+    /// Refuses the host with this nonce, and says why its datagram is ignored.
     pub(super) fn turn_away(
         &mut self,
         to: Sender<A>,
@@ -146,6 +153,7 @@ impl<A: Address> Strangers<A> {
             refusal,
         };
         let answered = self.answer(to, Answered::Handshake, refuse);
+        // A datagram that was answered is ignored as well: it has changed nothing here.
         answered.err().unwrap_or(Ignored::Stateless)
     }
 
@@ -155,30 +163,33 @@ impl<A: Address> Strangers<A> {
         is_sent.then_some(()).ok_or(Ignored::TooManyReplies)
     }
 
-    /// Whether one more answer may go to this address; it counts then. An address has two buckets: a
-    /// host that forges a few bytes in its name must not keep it from connecting.
+    /// Whether one more answer may go to this address. If so, the answer counts.
     pub(super) fn check_answer(&mut self, to: Sender<A>, what: Answered) -> Result<(), Ignored> {
+        // An address has a bucket for each purpose: a host that forges short datagrams in its name, which
+        // take a few bytes, must not keep it from connecting.
         let hash = self.cookies.hash(&(what, to.address));
         let may_answer = self.limits.take(to.now, hash, what);
         may_answer.then_some(()).ok_or(Ignored::TooManyReplies)
     }
 
-    /// A peer that has ended answers what is left of its connection, but no more often than strangers
-    /// are answered.
+    /// Whether a peer may answer a handshake or a goodbye at this address.
     pub(super) fn check_answer_for(&mut self, peer: &Peer, to: Sender<A>) -> Result<(), Ignored> {
+        // One that has ended is answered for no more often than strangers: both nonces of its connection
+        // were in the open, and anybody may repeat its datagrams (C7).
         if peer.state().is_live() {
             return Ok(());
         }
         self.check_answer(to, Answered::Handshake)
     }
 
-    /// If an attempt has come to one of several addresses: tells others that nothing comes of it.
+    /// If an attempt has come to one of several addresses: tells the hosts at the others that nothing
+    /// comes of it for them.
     pub(super) fn turn_down_others(&mut self, member: &mut Member<A>) {
         let others = member.choose_way();
         self.say_goodbye(member.peer.nonce(), &others, 0);
     }
 
-    /// Tells hosts that were met while connecting that nothing comes of it.
+    /// Tells hosts that were met while connecting that nothing comes of the attempt.
     pub(super) fn say_goodbye(&mut self, nonce_self: u64, remotes: &Remotes<A>, reason: u32) {
         for &(to, nonce_peer) in remotes {
             let bye = Disconnect {
@@ -186,11 +197,12 @@ impl<A: Address> Strangers<A> {
                 nonce_peer,
                 reason,
             };
+            // Not limited as answers are: this host has asked there itself.
             self.replies.push(to, Reply::Disconnect(bye));
         }
     }
 
-    /// Acknowledges a goodbye in the place of its peer.
+    /// Acknowledges a goodbye in the place of the peer that it was for.
     pub(super) fn acknowledge(&mut self, to: A, bye: &Disconnect) {
         let (nonce_self, nonce_peer) = (bye.nonce_peer, bye.nonce_self);
         let ack = DisconnectAck {
@@ -205,12 +217,12 @@ impl<A: Address> Strangers<A> {
         !self.replies.is_empty()
     }
 
-    /// Writes the next answer: where to, and its length.
+    /// Writes the next answer, and says where to and how many bytes it has.
     pub(super) fn poll_transmit(&mut self, offer: &Offer, buf: &mut [u8]) -> Option<(A, usize)> {
         self.replies.poll_transmit(offer, buf)
     }
 
-    /// How many answers wait.
+    /// The number of answers that wait.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn waiting(&self) -> usize {
         self.replies.len()

@@ -19,20 +19,20 @@ struct Row<A> {
 /// A peer that was found by one of its addresses.
 pub(super) struct Found<'t, A> {
     pub(super) slot: Slot,
-    /// The number of that address.
+    /// The number of that address among the peer's.
     pub(super) way: usize,
     pub(super) member: &'t mut Member<A>,
 }
 
-/// The table.
+/// The peers, with their indices.
 #[derive(Debug)]
 pub(super) struct Table<A> {
     rows: Vec<Row<A>>,
     free: Vec<Slot>,
     by_connection_id: BTreeMap<ConnectionId, Slot>,
-    /// Those that connected to us, by their nonces.
+    /// The peers that connected to us, by the nonces of their remote hosts.
     by_remote_nonce: BTreeMap<u64, Slot>,
-    /// All addresses of all peers.
+    /// All addresses of all peers. Several peers may have one address.
     by_address: BTreeSet<(A, Slot)>,
 }
 
@@ -56,6 +56,7 @@ impl<A: Address> Table<A> {
             // Memory ends before numbers do.
             Slot::new(u32::try_from(self.rows.len() - 1).unwrap_or(u32::MAX))
         });
+        // Empty ids name nobody: peers of such a host are found by address.
         let peer = &member.peer;
         if !peer.connection_id().is_empty() {
             self.by_connection_id.insert(peer.connection_id(), slot);
@@ -75,10 +76,12 @@ impl<A: Address> Table<A> {
         let Some(member) = row.member.take() else {
             return;
         };
+        // Names come round only after 2^32 - 1 peers in one slot.
         let next = row.generation.checked_add(1);
         row.generation = next.unwrap_or(NonZeroU32::MIN);
         self.by_connection_id.remove(&member.peer.connection_id());
         if let Some(nonce) = member.peer.remote_nonce() {
+            // A later peer may have come with the same nonce, by chance or by malice: it stays.
             if self.by_remote_nonce.get(&nonce) == Some(&slot) {
                 self.by_remote_nonce.remove(&nonce);
             }
@@ -89,7 +92,7 @@ impl<A: Address> Table<A> {
         self.free.push(slot);
     }
 
-    /// The current name of a slot.
+    /// The current name of the peer in a slot.
     pub(super) fn id(&self, slot: Slot) -> PeerId {
         let row = self.rows.get(slot.index());
         let generation = row.map_or(NonZeroU32::MIN, |row| row.generation);
@@ -113,12 +116,12 @@ impl<A: Address> Table<A> {
         self.rows.get_mut(slot.index())?.member.as_mut()
     }
 
-    /// The peers at an address: one that is live, newcomers that have yet to prove themselves, those
-    /// that ended a while ago, and those that were there before a live one moved to it.
+    /// The peers at an address: a live one, newcomers that have yet to prove themselves, peers that ended
+    /// a while ago, and peers that were there before another one moved to this address.
     fn by_address(&self, address: A) -> impl Iterator<Item = (Slot, &Member<A>)> {
         let range = (address, Slot::new(0))..=(address, Slot::new(u32::MAX));
         self.by_address.range(range).filter_map(|&(_, slot)| {
-            work::count(1);
+            work::count(1); // the network has a say in how many share an address
             Some((slot, self.at(slot)?))
         })
     }
@@ -142,7 +145,7 @@ impl<A: Address> Table<A> {
         Some(Found { slot, way, member })
     }
 
-    /// A live peer, no attempt, that is sent to this address, beside the newcomer in this slot.
+    /// A live peer, which is no attempt, that is sent to this address; not the newcomer in this slot.
     pub(super) fn other_at(
         &mut self,
         address: A,
@@ -156,25 +159,28 @@ impl<A: Address> Table<A> {
         Some((slot, self.at_mut(slot)?))
     }
 
-    /// The address of all that is sent, if there is only one.
+    /// The address that everything is sent to, if there is only one.
     pub(super) fn only_address(&self) -> Option<A> {
+        // The index has an entry for each peer and address: one entry is one peer.
         let &(address, _) = self.by_address.first()?;
         (self.by_address.len() == 1).then_some(address)
     }
 
-    /// The peer that a short datagram is for. One that timed out has forgotten its connection, even
-    /// if it is still there.
+    /// The peer that a short datagram from this address is for.
     pub(super) fn connection_mut(
         &mut self,
         from: A,
         id: ConnectionId,
     ) -> Option<(Slot, &mut Member<A>)> {
         let slot = if id.is_empty() {
+            // Without ids a host tells its peers apart by address.
             self.find(from, |peer| peer.state().is_open())?
         } else {
             *self.by_connection_id.get(&id)?
         };
         let member = self.at_mut(slot)?;
+        // A peer that timed out has forgotten its connection, even if it is still there: its remote host
+        // gets a reset.
         (member.peer.state() != PeerState::Zombie).then_some((slot, member))
     }
 
@@ -182,14 +188,14 @@ impl<A: Address> Table<A> {
         self.by_connection_id.contains_key(&id)
     }
 
-    /// The peer that connected to us with this nonce.
+    /// The peer that connected to us, whose remote host has this nonce.
     pub(super) fn by_remote_nonce_mut(&mut self, nonce: u64) -> Option<(Slot, &mut Member<A>)> {
         let slot = *self.by_remote_nonce.get(&nonce)?;
         Some((slot, self.at_mut(slot)?))
     }
 
-    /// The host of a peer asks from this address, which may be a new one of it. False if the peer has
-    /// too many.
+    /// Notes that the remote host of a peer asks from this address, which may be a new one of the peer.
+    /// False if the peer has too many addresses.
     pub(super) fn asked_from(&mut self, slot: Slot, address: A) -> bool {
         let member = self.at_mut(slot);
         let is_asked = member.is_some_and(|member| member.asked_from(address));
@@ -199,15 +205,15 @@ impl<A: Address> Table<A> {
         is_asked
     }
 
-    /// Takes an address away from a peer of which it is not known that it is there. Whether it was
-    /// one.
+    /// Takes an address away from a peer that has not been heard there. False if it has been, or has no
+    /// such address.
     pub(super) fn release(&mut self, slot: Slot, address: A) -> bool {
         let member = self.at_mut(slot);
         let is_released = member.is_some_and(|member| member.release(address));
         is_released && self.by_address.remove(&(address, slot))
     }
 
-    /// A peer has moved.
+    /// Notes that a peer has moved.
     pub(super) fn on_moved(&mut self, slot: Slot, from: A, to: A) {
         self.by_address.remove(&(from, slot));
         self.by_address.insert((to, slot));
@@ -222,7 +228,7 @@ impl<A: Address> Table<A> {
 
     /// # Panics
     ///
-    /// If an index names other peers than there are.
+    /// If an index has more or fewer entries than there are peers for it.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self) {
         let with_id = |member: &&Member<A>| !member.peer.connection_id().is_empty();

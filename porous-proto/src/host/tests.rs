@@ -95,7 +95,7 @@ fn a_full_send_buffer_says_so_and_nothing_is_lost() {
 #[test]
 fn a_host_that_was_not_stepped_does_not_blame_its_peer() {
     let (mut host, peer) = example_pair();
-    // A loading screen: nothing for fifteen seconds, with a timeout of ten.
+    // A loading screen: no step for 15 s, with a timeout of 10 s.
     let back = Instant::ZERO + Duration::from_secs(15);
     host.handle_timeout(back);
     assert_eq!(state(&host, peer), Some(PeerState::Connected)); // T23
@@ -110,7 +110,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     let (mut host, peer) = example_pair();
     let how = Disconnect::Now { reason: 3 };
     host.disconnect(Instant::ZERO, peer, how).unwrap();
-    // Once more while it is under way changes nothing.
+    // A second call while the disconnection is under way changes nothing.
     assert_eq!(host.disconnect(Instant::ZERO, peer, how), Ok(()));
     let ending = &mut host.table.get_mut(peer).unwrap().peer;
     let remote = ending.remote_nonce().unwrap();
@@ -120,6 +120,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     assert_eq!(error, Err(UnknownPeer));
 }
 
+/// C2.
 #[test]
 fn nobody_is_let_in_while_thousands_of_events_wait() {
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());
@@ -148,7 +149,7 @@ fn a_host_that_sleeps_after_a_reset_does_not_blame_its_peer() {
     let doubted = &mut host.table.get_mut(peer).unwrap().peer;
     doubted.on_reset(tick);
     host.settle(peer.slot);
-    // T23: the answer to our ping may have come while we slept.
+    // The answer to our ping may have come while the host slept (T23).
     let back = Instant::ZERO + Duration::from_secs(8);
     host.handle_timeout(back);
     assert_eq!(state(&host, peer), Some(PeerState::Connected));

@@ -1,4 +1,5 @@
-//! What two offers come to (§2.3): one pure, symmetric rule that both hosts apply.
+//! The terms of a connection, from the offers of both hosts: one pure, symmetric rule that both apply
+//! (§2.3).
 
 use core::num::NonZeroU32;
 use core::time::Duration;
@@ -8,16 +9,18 @@ use crate::frame::{Channels, ConnectionId, Context, Integrity, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
 /// Bytes of a datagram that are kept free around a part of a packet, beside the connection id: 9 around
-/// all messages, 20 for the head of the message, the rest for an acknowledgement.
+/// all messages, 20 for the head of the message, 11 for an acknowledgement.
 const RESERVE: usize = 40;
 
-/// And for the connection id, at least.
+/// The least number of bytes that are kept free for the connection id: the longest packet that leaves
+/// unfragmented is the same with all ids that are no longer.
 const ID_RESERVE: usize = 8;
 
-/// Packet ids take 2 bytes up to this N_Q, and 3 beyond (`docs/wire.md`, "Packet ids").
+/// The largest N_Q with packet ids of 2 bytes; beyond, they have 3 (`docs/wire.md`, "Packet ids").
 const SHORT_IDS_MAX: u64 = 16_384;
 
-/// B_r with short ids: how many frames behind the newest one may come (`deviations.md` T12).
+/// B_r with packet ids of 2 bytes: the frames by which one may be behind the newest (`deviations.md`
+/// T12).
 const SHORT_IDS_BEHIND: u64 = 256;
 
 /// The parameters of a connection.
@@ -25,21 +28,25 @@ const SHORT_IDS_BEHIND: u64 = 256;
 pub(crate) struct Agreement {
     /// The smaller number (`deviations.md` C18).
     pub(crate) channels: u8,
-    /// With which priority we send on each channel, for good (`deviations.md` Q16).
+    /// The priority with which we send on each channel, for good (`deviations.md` Q16).
     pub(crate) priorities: Channels,
-    /// MTU (`deviations.md` T22).
+    /// The longest datagram at first, in bytes: the MTU (`deviations.md` T22).
     pub(crate) max_datagram: u16,
-    /// How large datagrams may become if the path carries them: what both hosts take at most.
+    /// The longest datagram if the path carries it, in bytes.
     pub(crate) path_mtu: u16,
+    /// The longest packet, in bytes.
     pub(crate) max_packet: u32,
+    /// The receive budget of the remote host, in bytes.
     pub(crate) remote_budget: u32,
+    /// Our receive budget, in bytes.
     pub(crate) receive_budget: u32,
-    /// N_P.
+    /// N_P, in frames.
     pub(crate) frame_window: u64,
-    /// N_Q.
+    /// N_Q, in packets of a channel.
     pub(crate) packet_window: u64,
-    /// The most we want to send and to receive, in bytes a second.
+    /// The most that we want to send, in bytes a second.
     pub(crate) send_rate: u32,
+    /// The most that we want to receive, in bytes a second.
     pub(crate) receive_rate: u32,
     /// The most that the remote host wants to receive, in bytes a second.
     pub(crate) remote_rate: u32,
@@ -48,7 +55,7 @@ pub(crate) struct Agreement {
     remote_timeout: Option<NonZeroU32>,
 }
 
-/// Bytes of a datagram that are kept free around a part of a packet, where this id leads it.
+/// Bytes of a datagram with this connection id that are kept free around a part of a packet.
 pub(crate) fn reserve(connection_id: ConnectionId) -> usize {
     RESERVE + ID_RESERVE.max(connection_id.len())
 }
@@ -62,6 +69,7 @@ impl Agreement {
         let most = |offer: &Offer| offer.path_mtu.unwrap_or(offer.max_datagram);
         Some(Self {
             channels: ours.channels.count().min(theirs.channels.count()),
+            // Each sender decides about its own direction.
             priorities: ours.channels,
             max_datagram: ours.max_datagram.min(theirs.max_datagram),
             path_mtu: most(ours).min(most(theirs)),
@@ -73,6 +81,7 @@ impl Agreement {
             send_rate: ours.send_rate,
             receive_rate: ours.receive_rate,
             remote_rate: theirs.receive_rate,
+            // If either host wants the bodies covered, both cover them.
             integrity: match ours.integrity {
                 Integrity::Header => theirs.integrity,
                 Integrity::Crc32c => Integrity::Crc32c,
@@ -91,8 +100,9 @@ impl Agreement {
         self.packet_window <= SHORT_IDS_MAX
     }
 
-    /// B_r: how far behind the newest a frame may come.
+    /// B_r: the frames by which one may be behind the newest.
     pub(crate) const fn behind(&self) -> u64 {
+        // A frame that is later could bring packet ids that mean others by now (T12).
         if self.has_short_ids() {
             SHORT_IDS_BEHIND
         } else {
@@ -116,7 +126,7 @@ impl Agreement {
             priorities: self.priorities,
             policy: config.policy,
             window: self.packet_window,
-            spacing: self.packet_window / 8,
+            spacing: self.packet_window / 8, // M of (18): a sentinel for each eighth of the window
             id_bits: if self.has_short_ids() { 16 } else { 24 },
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),

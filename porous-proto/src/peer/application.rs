@@ -1,5 +1,5 @@
 //! The upper side of a peer: what the application and the host ask it, what is counted for that, what
-//! they command and what they are told.
+//! they command and what they hear.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -13,12 +13,11 @@ use crate::event::Received;
 use crate::frame::{ConnectionId, Control};
 use crate::ids::ChannelId;
 use crate::options::SendOptions;
-use crate::progress::{ReceiveProgress, SendProgress};
-use crate::stats::{ChannelStats, PeerStats, Rate};
+use crate::stats::{ChannelStats, PeerStats, Rate, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 use crate::transfer::{Gate, Written};
 
-/// Datagrams one way.
+/// Datagrams in one direction, and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     datagrams: u64,
@@ -33,7 +32,7 @@ impl Count {
         self.bytes += bytes as u64;
     }
 
-    /// Bytes a second.
+    /// The recent rate, in bytes a second.
     fn rate(&self) -> u32 {
         self.rate.recent(self.bytes)
     }
@@ -42,9 +41,9 @@ impl Count {
 /// What is counted of a peer.
 #[derive(Debug)]
 pub(super) enum Books {
-    /// Datagrams to and from it.
+    /// Datagrams to and from the peer, while it lives.
     Open { sent: Count, received: Count },
-    /// All that was known when it ended.
+    /// The statistics at the end of the peer, whose layers are gone.
     Closed(Box<PeerStats>),
 }
 
@@ -129,7 +128,7 @@ fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
 }
 
 impl Peer {
-    /// The state (§2.2).
+    /// The state of the connection (§2.2).
     ///
     /// ```
     /// # use porous_proto::{hooks::doc::example_pair, PeerState};
@@ -141,7 +140,7 @@ impl Peer {
         self.phase.state()
     }
 
-    /// How many channels the connection has, 0 while connecting.
+    /// The number of channels of the connection, 0 while connecting.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -154,7 +153,7 @@ impl Peer {
         session.map_or(0, |session| session.agreement.channels)
     }
 
-    /// The largest packet in bytes that both hosts agreed on, 0 while connecting.
+    /// The length of the largest packet that both hosts agreed on, in bytes; 0 while connecting.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -168,12 +167,12 @@ impl Peer {
 
     /// What the remote application said with its request to connect
     /// ([`Host::connect_with`](crate::Host::connect_with)): at most 255 bytes, and none if it said
-    /// nothing, or while it is not known who the remote host is. It is there from
-    /// [`Event::Request`](crate::Event::Request) on, or from [`Event::Connected`](crate::Event::Connected)
-    /// if the host does not ask, for as long as the peer is. A listener gives none.
+    /// nothing. The greeting is there from [`Event::Request`](crate::Event::Request) on, or from
+    /// [`Event::Connected`](crate::Event::Connected) if the host does not ask, for as long as the peer is
+    /// there. A remote host that was connected to, and listens, has no greeting.
     ///
-    /// It carries no promise: it was sent in the open, so that others may have read, changed or
-    /// repeated it. What it claims is to be proved in some other way.
+    /// A greeting proves nothing: it was sent in the open, so that others may have read, changed or
+    /// repeated it. What it claims has to be proved in another way.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -189,8 +188,8 @@ impl Peer {
     /// [`Config::timeout`](crate::Config::timeout), in whole milliseconds. `None` while connecting, after
     /// the end, and of a host that does not say.
     ///
-    /// An application that is going to be silent itself, because it is not stepped while a level loads,
-    /// knows by this how long it may be.
+    /// An application that does not step its host while a level loads knows by this how long that may
+    /// take.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -205,15 +204,16 @@ impl Peer {
         self.phase.session()?.agreement.remote_timeout()
     }
 
-    /// The largest packet in bytes that leaves as one message in one datagram now, 0 while connecting:
-    /// a longer one is cut in two, which may share a datagram while it is at most some 30 bytes longer.
-    /// 48 bytes less than the largest datagram that the path is known to carry
-    /// ([`PeerStats::path_mtu`]), and less than that where the remote host's connection id is longer
-    /// than 8 bytes, but no more than [`max_packet`](Self::max_packet). It only changes with
-    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery), and may shrink as well.
+    /// The length of the largest packet that leaves as one message in one datagram now, in bytes; 0 while
+    /// connecting. 48 bytes less than the largest datagram that the path is known to carry
+    /// ([`PeerStats::path_mtu`]), less by each byte beyond 8 of the remote host's connection id, and
+    /// [`max_packet`](Self::max_packet) at most. It grows with
+    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery), and shrinks if the path
+    /// narrows ([`Event::PathNarrowed`](crate::Event::PathNarrowed)).
     ///
-    /// Smaller packets share a datagram. A larger one is not slower than small ones of the same length
-    /// together; but an unreliable one is lost if one of its fragments is.
+    /// A longer packet is cut into fragments, of which two may share a datagram if it is at most some 30
+    /// bytes longer. It is not slower than small packets of the same length together, but an unreliable
+    /// one is lost if one of its fragments is.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -225,11 +225,9 @@ impl Peer {
         self.phase.session().map_or(0, Session::max_unfragmented)
     }
 
-    /// How far the packet with this [receipt](crate::SendOptions::receipt) has come, the oldest one if
-    /// several have it. `None` from when what became of it is known, which
-    /// [`Event::Receipt`](crate::Event::Receipt) tells, and if there is none.
-    ///
-    /// Costs as much as a look into a tree.
+    /// How far the packet with this [receipt](crate::SendOptions::receipt) has come; of several packets
+    /// with it, the oldest. `None` if there is no such packet, or if
+    /// [`Event::Receipt`](crate::Event::Receipt) tells what became of it. Costs one look-up in a tree.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -248,11 +246,9 @@ impl Peer {
         session.sequencing.send_progress(channel.0, receipt)
     }
 
-    /// How much has come of the next packet of a channel that came in part: of several the one that was
-    /// sent first. `None` if there is none: packets that have come whole are
-    /// [received](crate::Host::receive).
-    ///
-    /// Looks at the packets before it that have come and wait, at most `N_Q`.
+    /// How much has come of the oldest packet of a channel of which only a part has come. `None` if there
+    /// is no such packet: one that has come whole is [received](crate::Host::receive). Looks at the
+    /// packets that have come before it and wait: at most a [window](crate::Config::windows) of them.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -268,7 +264,8 @@ impl Peer {
         session.sequencing.receive_progress(channel.0)
     }
 
-    /// Bytes accepted by `send` that wait to be sent or acknowledged, 64 a packet included.
+    /// Bytes of packets that `send` has accepted and that wait to be sent or acknowledged. Each packet
+    /// counts 64 bytes more than its length.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -282,7 +279,7 @@ impl Peer {
         usize::try_from(queued).unwrap_or(usize::MAX)
     }
 
-    /// `T_rtt,avg` (5): 200 ms until it has been measured.
+    /// The average round-trip time; 200 ms until it has been measured. `T_rtt,avg` (5).
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -294,7 +291,7 @@ impl Peer {
         self.stats().rtt
     }
 
-    /// Everything that is counted and estimated; of a peer that has ended, what it was then.
+    /// Everything that is counted and estimated; of a peer that has ended, as it was at its end.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -306,7 +303,7 @@ impl Peer {
         self.books.stats(self.phase.session())
     }
 
-    /// What is measured of a channel; nothing while connecting, and of a peer that has ended.
+    /// What is measured of a channel; all 0 while connecting, and of a peer that has ended.
     ///
     /// ```
     /// use core::time::Duration;
@@ -329,7 +326,7 @@ impl Peer {
         matches!(self.role, Role::Listener)
     }
 
-    /// Whether it is sent to that one of its addresses where the newest datagram came from.
+    /// Whether the peer is sent to the one of its addresses that the newest datagram came from.
     pub(crate) const fn follows(&self) -> bool {
         !matches!(self.role, Role::Leader)
     }
@@ -339,7 +336,7 @@ impl Peer {
         self.identity.nonce
     }
 
-    /// What the remote host puts into its datagrams to us.
+    /// The connection id that the remote host puts into its datagrams to us.
     pub(crate) const fn connection_id(&self) -> ConnectionId {
         self.identity.connection_id
     }
@@ -354,18 +351,19 @@ impl Peer {
         matches!(self.phase, Phase::Attempt { .. })
     }
 
-    /// Whether the application has been asked, and has not answered.
+    /// Whether the application has been asked about this peer and has not answered.
     pub(crate) const fn is_asked(&self) -> bool {
         matches!(self.phase, Phase::Newcomer { asked: true, .. })
     }
 
-    /// The hosts that have been met while connecting and should know if nothing comes of it: at which
-    /// address, and the nonce.
+    /// The hosts that were met while connecting, which have to know if nothing comes of it: the number of
+    /// the address, and the nonce.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {
         let (mut attempt, mut newcomer) = (None, None);
         if let Phase::Attempt { handshake, .. } = &self.phase {
             attempt = Some(handshake);
         } else if self.state() == PeerState::Connecting && !self.is_asked() {
+            // While the application is asked, the remote host has been told nothing.
             newcomer = self.remote_nonce().map(|nonce| (0, nonce));
         }
         let met = attempt.into_iter().flat_map(|it| it.remotes());
@@ -384,13 +382,13 @@ impl Peer {
         self.phase.session().map_or(0, received) == 0
     }
 
-    /// T_rto (7), or the time after which the modern rules probe.
+    /// T_rto (7), or under the modern policy the time after which it probes.
     pub(crate) fn resend_timeout(&self) -> Duration {
         let timeout = |session: &Session| session.transfer.outbound.path.rtt.timeout();
         self.phase.session().map_or(Duration::ZERO, timeout)
     }
 
-    /// What the cap of the host meant for the last datagram.
+    /// What the host's cap meant for the last datagram.
     pub(crate) fn gate(&self) -> Gate {
         if let Phase::Connected(connected) = &self.phase {
             return connected.session.transfer.gate;
@@ -398,17 +396,17 @@ impl Peer {
         Gate::default() // one that is parting has nothing more to send, whatever waited
     }
 
-    /// Whether nothing is left to do for the peer: it can be deleted. One that connected to us is
-    /// kept until its cookie is void: a delayed request would make a second connection with the
-    /// same nonces, which cannot be told from the first (`deviations.md` P3).
+    /// Whether nothing is left to do for the peer, so that it can be deleted.
     pub(crate) fn is_over(&self) -> bool {
         let Phase::Zombie(ended) = &self.phase else {
             return false;
         };
+        // A peer that connected to us stays until its cookie is void: a delayed request would make a
+        // second connection with the same nonces, which nobody can tell from the first (P3).
         ended.unread.is_none() && (!self.is_inbound() || ended.linger.is_never())
     }
 
-    /// What received packets take that the application has not pulled, in bytes.
+    /// Bytes of the receive budget that packets take which the application has not pulled.
     pub(crate) fn kept(&self) -> u64 {
         let kept = |session: &Session| session.sequencing.totals().kept;
         self.phase.session().map_or(0, kept)
@@ -419,9 +417,9 @@ impl Peer {
         self.phase.session().is_some_and(readable)
     }
 
-    // What the host commands. Where the remote host is only it knows (`docs/wire.md`, "Roaming").
+    // What the host commands: it alone knows addresses (`docs/wire.md`, "Roaming").
 
-    /// The remote host asks whether we are where it sends to.
+    /// Answers a challenge of the remote host, which asks whether we are where it sends to.
     pub(crate) fn answer_challenge(&mut self, data: u64, now: Instant) {
         if let Some(session) = self.phase.session_mut() {
             let answers = &mut session.transfer.signals.answers;
@@ -429,8 +427,8 @@ impl Peer {
         }
     }
 
-    /// Writes a datagram with these words and nothing else, for another address than the peer's.
-    /// `None` if the buffer has no room for it, or if there is no connection.
+    /// Writes a datagram with these messages and nothing else, for another address than the peer's.
+    /// `None` if the buffer is too short, or if there is no connection.
     pub(crate) fn write_path_words(
         &mut self,
         words: &[Control],
@@ -438,7 +436,7 @@ impl Peer {
         buf: &mut [u8],
     ) -> Option<Written> {
         let Phase::Connected(connected) = &mut self.phase else {
-            return None;
+            return None; // only a connected peer moves
         };
         let transfer = &mut connected.session.transfer;
         let written = transfer.write_path_words(words, now, buf).ok().flatten()?;
@@ -446,24 +444,23 @@ impl Peer {
         Some(written)
     }
 
-    /// The remote host has moved, and has proved it. `same_host`: only its port is another.
+    /// Notes that the remote host has proved to have moved. `same_host`: only its port is another one.
     pub(crate) fn on_moved(&mut self, same_host: bool, now: Instant) {
         if let Some(session) = self.phase.session_mut() {
             session.on_moved(same_host, now);
         }
     }
 
-    /// A datagram of this peer was taken, of this number of bytes.
+    /// Counts a datagram of this peer that was taken, of this number of bytes.
     pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
         self.books.on_received(bytes, now);
     }
 
-    /// The books of a peer.
+    /// Audits the books of a peer.
     ///
     /// # Panics
     ///
-    /// If those of a layer are wrong, or if it lives without a deadline: then nothing would ever end
-    /// it.
+    /// If those of a layer are wrong, or if the peer has no deadline: nothing would ever end it.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn audit(&self, audit: &mut crate::hooks::audit::Audit) {
         let session = self.phase.session();
@@ -477,8 +474,8 @@ impl Peer {
 
     // What the application commands.
 
-    /// Queues a packet, if the send budget has room (`deviations.md` T8). `now` is the latest time
-    /// that the host was told.
+    /// Queues a packet, if the send budget has room (`deviations.md` T8). `now`: the latest time that
+    /// the host was told.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -490,6 +487,7 @@ impl Peer {
             Phase::Attempt { .. } | Phase::Newcomer { .. } => {
                 return Err(SendError::NotConnected);
             }
+            // A flush would never end if more could be queued behind it.
             Phase::Connected(connected) if connected.flush.is_none() => &mut connected.session,
             Phase::Connected(_) | Phase::Disconnecting(_) => return Err(SendError::Disconnecting),
             Phase::Disconnected(_) | Phase::Zombie(_) => return Err(SendError::UnknownPeer),
@@ -501,7 +499,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Cancels the packets with this receipt: whether there were any.
+    /// Cancels the packets with this receipt. Whether there were any.
     pub(crate) fn cancel(&mut self, channel: ChannelId, token: u64) -> bool {
         let cancel = |session: &mut Session| session.sequencing.cancel(channel.0, token);
         self.state().is_live() && self.phase.session_mut().is_some_and(cancel)
@@ -511,7 +509,7 @@ impl Peer {
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Received> {
         let received = self.phase.session_mut()?.receive(now);
         let Some((channel, mode, payload)) = received else {
-            self.outbox.read_empty();
+            self.outbox.read_empty(); // the next packet is told by another `Readable`
             if let Phase::Disconnected(ended) | Phase::Zombie(ended) = &mut self.phase {
                 ended.forget_if_read();
             }
@@ -558,7 +556,7 @@ impl Peer {
         Ok(())
     }
 
-    // What it is told.
+    // What the application hears.
 
     /// The next thing to tell the application.
     pub(crate) fn next_news(&mut self) -> Option<News> {
@@ -566,17 +564,17 @@ impl Peer {
         self.outbox.next(self.phase.session_mut(), is_connected)
     }
 
-    /// Whether there is something to tell that can come of sending.
+    /// Whether there is news of the kinds that sending can bring about.
     pub(crate) fn has_news(&self) -> bool {
         self.outbox.has_news(self.phase.session())
     }
 
-    /// Whether there is something to tell of packets.
+    /// Whether there is news of packets with receipts.
     pub(crate) fn has_receipts(&self) -> bool {
         self.phase.session().is_some_and(Session::has_receipts)
     }
 
-    /// The application has taken the event.
+    /// Notes that the application has taken the event.
     pub(crate) fn readable_taken(&mut self) {
         self.outbox.readable_taken(self.is_readable());
     }
@@ -586,12 +584,12 @@ impl Peer {
         self.outbox.writable_taken();
     }
 
-    /// As [`readable_taken`](Self::readable_taken): what the path carries by now.
+    /// As [`readable_taken`](Self::readable_taken). The longest datagram that the path carries by now.
     pub(crate) const fn narrowed_taken(&mut self) -> Option<u16> {
         self.outbox.narrowed_taken()
     }
 
-    /// As [`readable_taken`](Self::readable_taken). Whether there is something new to tell.
+    /// As [`readable_taken`](Self::readable_taken). Whether there is news: room in the send budget.
     pub(crate) fn receipt_taken(&mut self) -> bool {
         self.outbox.receipt_taken();
         self.outbox.owes_writable(self.phase.session())

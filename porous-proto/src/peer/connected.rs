@@ -1,4 +1,4 @@
-//! A connection that is established (§2.4): what ends it, and what its datagrams begin with.
+//! A connection that is established: what ends it, and what its datagrams begin with (§2.4).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -13,17 +13,16 @@ use crate::time::Instant;
 use crate::transfer::Written;
 use crate::wire::NoRoom;
 
-/// A ping is sent this long after a reset at the latest, so that the remote host can answer
-/// (`deviations.md` T24).
+/// The longest time between a reset and the ping that lets the remote host answer (`deviations.md` T24).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
 
-/// The remote host may have forgotten the connection: a reset came. Anyone who sees our datagrams can
-/// forge one, so it ends nothing: it makes us less patient (`docs/wire.md`, "RESET";
+/// A reset came: the remote host may have forgotten the connection. A host that sees our datagrams can
+/// forge resets, so that one ends nothing and only makes us less patient (`docs/wire.md`, "RESET";
 /// `docs/deviations.md` C7).
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
     since: Instant,
-    /// How much longer silence is put up with: three T_rto (7) after a ping.
+    /// How long silence may last from then on: three T_rto (7) after the ping.
     patience: Duration,
 }
 
@@ -32,7 +31,7 @@ struct Doubt {
 pub(super) struct Flush {
     /// What the remote application is told.
     pub(super) reason: u32,
-    /// When it is over, whatever is left.
+    /// When the flush is over, whatever is left.
     pub(super) ends: Instant,
 }
 
@@ -40,13 +39,13 @@ pub(super) struct Flush {
 #[derive(Debug)]
 pub(super) struct Connected {
     pub(super) session: Box<Session>,
-    /// The attempt at several addresses that it came of, until the host has looked.
+    /// The attempt at several addresses that the connection came of, until the host takes it.
     pub(super) ways: Option<Box<Handshake>>,
     pub(super) flush: Option<Flush>,
     last_heard: Instant,
-    /// When nothing having come ends the connection (§2.2).
+    /// When silence ends the connection (§2.2).
     pub(super) silence: Instant,
-    /// Since a reset, until something valid comes.
+    /// There from a reset until something valid comes.
     doubt: Option<Doubt>,
 }
 
@@ -61,22 +60,22 @@ impl Connected {
             session,
             ways,
             flush: None,
-            last_heard: now,
+            last_heard: now, // what has established it was a sign of life
             silence: now + timeout,
             doubt: None,
         }
     }
 
-    /// A valid datagram came.
+    /// Notes that a valid datagram came.
     pub(super) fn heard(&mut self, now: Instant, timeout: Duration) {
         self.last_heard = now;
         self.silence = now + timeout;
         self.doubt = None;
     }
 
-    /// A reset came from the remote host's address: a ping goes out within a second. A second one
-    /// changes nothing.
+    /// Notes that a reset came from the remote host's address: a ping goes out within a second.
     pub(super) fn on_reset(&mut self, tick: Tick, timeout: Duration) {
+        // A second one changes nothing, or two hosts could keep each other busy with pings and resets.
         if self.doubt.is_some() {
             return;
         }
@@ -88,14 +87,16 @@ impl Connected {
         self.silence = self.silence_ends(tick, timeout);
     }
 
-    /// When the connection ends if nothing more is heard (§2.2).
+    /// When the connection ends if nothing more is heard (§2.2). Silence counts from when the host was
+    /// stepped again after a pause (T23).
     pub(super) fn silence_ends(&self, tick: Tick, timeout: Duration) -> Instant {
         let ends = self.last_heard.max(tick.back_since) + timeout;
+        // Patience in doubt is short: here the shortest pause excuses the remote host.
         let doubt = |doubt: Doubt| doubt.since.max(tick.awake_since) + doubt.patience;
         ends.min(self.doubt.map_or(Instant::NEVER, doubt))
     }
 
-    /// Why it ends if nothing more is heard.
+    /// Why the connection ends if nothing more is heard.
     pub(super) const fn why_silent(&self) -> DisconnectReason {
         match self.doubt {
             Some(_) => DisconnectReason::LostByPeer,
@@ -103,7 +104,7 @@ impl Connected {
         }
     }
 
-    /// The reason to disconnect for, if everything is flushed that was to be.
+    /// The reason to disconnect with, if there was something to be flushed and all of it is.
     pub(super) fn flushed(&mut self) -> Option<u32> {
         let flush = self.flush?;
         self.session.flush().then_some(flush.reason)
@@ -118,7 +119,7 @@ impl Connected {
         own.min(self.session.deadline())
     }
 
-    /// Writes the next datagram, behind the acknowledgement of the remote's request if that is due.
+    /// Writes the next datagram, behind the acknowledgement of the remote host's request if that is due.
     pub(super) fn write(
         &mut self,
         ack_due: bool,
@@ -130,8 +131,9 @@ impl Connected {
         if !ack_due {
             return self.session.poll_transmit(tick, buf);
         }
+        // In one datagram: the remote host need not wait for the first data after the acknowledgement.
         let start = own.acknowledge(self.session.remote_nonce(), ours, role, buf)?;
-        // Together they are no longer than what every path carries.
+        // A padded request has shown that the path carries as much; nothing longer is known to pass.
         let end = usize::from(self.session.agreement.max_datagram).min(buf.len());
         let rest = buf.get_mut(start..end).ok_or(NoRoom)?;
         let written = self.session.poll_transmit(tick, rest)?;

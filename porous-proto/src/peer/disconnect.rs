@@ -1,4 +1,4 @@
-//! §2.5: a connection on its way out, and what is left of a peer that has ended.
+//! A connection on its way out, and what is left of a peer that has ended (§2.5).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -11,27 +11,28 @@ use crate::time::Instant;
 use crate::wire::NoRoom;
 
 /// How long a disconnected peer answers for its connection: longer than a cookie lives, so that a
-/// delayed request of a dead connection creates nothing (`deviations.md` C7).
+/// delayed request of a dead connection makes no peer (`deviations.md` C7).
 pub(crate) const LINGER: Duration = Duration::from_secs(30);
 
-/// The interval between the first [`OFTEN`] disconnection requests, and between later ones: a host
-/// that leaves may be gone in a second, and is to be heard by then although every second datagram is
-/// lost.
+/// The interval between the first [`OFTEN`] disconnection requests: a host that leaves may be gone in a
+/// second, and has to be heard by then even if every second datagram is lost.
 const INTERVAL: Duration = Duration::from_millis(100);
+/// The interval between later disconnection requests.
 const LATER_INTERVAL: Duration = Duration::from_secs(1);
+/// The number of disconnection requests in short intervals.
 const OFTEN: u8 = 10;
 
-/// A connection whose remote host is asked to disconnect, until it acknowledges that.
+/// A connection whose remote host is asked to disconnect, until the acknowledgement comes.
 #[derive(Debug)]
 pub(super) struct Disconnecting {
     pub(super) session: Box<Session>,
     /// What the remote application is told.
     pub(super) reason: u32,
-    /// Requests sent, up to [`OFTEN`].
+    /// The number of requests that were sent; it stops at [`OFTEN`].
     requests: u8,
-    /// When one is sent again.
+    /// When the request is sent again.
     pub(super) retry: Instant,
-    /// When that is given up.
+    /// When the acknowledgement is given up.
     pub(super) ends: Instant,
 }
 
@@ -46,11 +47,11 @@ impl Disconnecting {
         }
     }
 
-    /// Whether a request is due again.
+    /// Whether the request is due again. It is until it is written.
     pub(super) fn retries(&mut self, now: Instant) -> bool {
         let is_due = self.retry <= now;
         if is_due {
-            self.retry = Instant::NEVER;
+            self.retry = Instant::NEVER; // the next interval begins when the request leaves
         }
         is_due
     }
@@ -86,12 +87,12 @@ fn say_goodbye(
     bye.encode(buf)
 }
 
-/// What an ended peer says when it is asked again.
+/// What an ended peer says when a request of its connection comes again.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// Goodbye, with this reason.
     Goodbye(u32),
-    /// The application did not want it, and said this.
+    /// The application refused the peer, and said this.
     Refusal(Box<RefusalData>),
 }
 
@@ -100,16 +101,16 @@ pub(super) enum Answer {
 pub(super) struct Ended {
     /// The random id of the remote host, if it was fixed.
     pub(super) remote: Option<u64>,
-    /// What had arrived can be received after the end; then the connection is forgotten.
+    /// The layers of the connection, until all that had arrived is received.
     pub(super) unread: Option<Box<Session>>,
     pub(super) answer: Answer,
-    /// The remote's disconnection request is to be acknowledged.
+    /// True if a disconnection request of the remote host is to be acknowledged.
     pub(super) ack_due: bool,
-    /// The final timeout (§2.2).
+    /// When the peer stops answering for its connection: the final timeout (§2.2).
     pub(super) linger: Instant,
 }
 
-/// Nothing is left of a connection.
+/// What is left of a connection that never was: nothing.
 impl Default for Ended {
     fn default() -> Self {
         Self {
@@ -123,12 +124,13 @@ impl Default for Ended {
 }
 
 impl Ended {
-    /// What is left of a peer in this state, which ends.
+    /// What is left of a peer that ends in this phase.
     pub(super) fn of(phase: Phase, now: Instant) -> Self {
         let (session, reason) = match phase {
             Phase::Attempt { .. } => (None, 0),
             Phase::Newcomer { session, .. } => (Some(session), 0),
             Phase::Connected(connected) => {
+                // The application had said goodbye already: the end came before the flush was over.
                 let reason = connected.flush.map_or(0, |flush| flush.reason);
                 (Some(connected.session), reason)
             }
@@ -151,7 +153,7 @@ impl Ended {
             .take_if(|session| !session.sequencing.is_readable());
     }
 
-    /// Writes what is due. `own`: our random id.
+    /// Writes what is due, if anything is. `own`: our random id.
     pub(super) fn write(
         &mut self,
         own: u64,
@@ -159,7 +161,7 @@ impl Ended {
         buf: &mut [u8],
     ) -> Result<Option<usize>, NoRoom> {
         let Some(remote) = self.remote else {
-            return Ok(None);
+            return Ok(None); // an attempt that met nobody owes nothing
         };
         let written = if core::mem::take(&mut self.ack_due) {
             let ack = DisconnectAck {

@@ -1,7 +1,7 @@
-//! The connecting peer of a host that called `connect` (§2.3): it asks until it is acknowledged,
-//! and remembers whose requests it has seen. It asks at one address or at several, which are
-//! numbered here: all belong to one attempt with one random id, so that whatever addresses the two
-//! hosts find each other by, it is the same connection (`docs/wire.md`, "Several addresses").
+//! The connecting peer of a host that called `connect`: it sends requests until it is acknowledged, and
+//! remembers whose requests it has seen (§2.3). It asks at one address or at several, which are numbered
+//! here. All belong to one attempt with one random id: by whatever addresses the two hosts find each
+//! other, they get the same connection (`docs/wire.md`, "Several addresses").
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,58 +16,59 @@ use crate::time::Instant;
 use crate::transfer::Written;
 use crate::wire::NoRoom;
 
-/// The first interval between requests; each is half as long again as the one before
-/// (`deviations.md` C17). Each is by up to a quarter longer or shorter than that, or hosts that begin
-/// together, as all do whose server comes back, would ask together every time.
+/// The first interval between rounds of requests; each is half as long again as the one before
+/// (`deviations.md` C17).
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
+/// The longest interval between rounds of requests.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
-/// While both hosts connect to each other they ask more often, so that a hole in a NAT is hit
-/// from both sides.
+/// The interval between rounds of requests while both hosts connect to each other: they ask more often,
+/// so that a hole in a NAT is hit from both sides while it is open.
 const PUNCH_INTERVAL: Duration = Duration::from_millis(50);
+/// The time for which requests may come in short intervals, from the remote host's first request on.
 const PUNCH_TIME: Duration = Duration::from_secs(1);
 
-/// The number of our requests that one of the remote host makes come sooner. It may be forged, and a
-/// forger must not make us send much more than it has sent.
+/// The number of our requests that one request of the remote host makes come sooner. That one may be
+/// forged, and a forger must not make this host send much more than it has sent itself.
 const PUNCHES: u8 = 2;
 
-/// The most that may wait: those of a second.
+/// The most such requests that may wait: those of a second.
 const PUNCHES_MAX: u8 = 20;
 
-/// For so long only the first address that gave a cookie gets it back (RFC 8305 §5): if several are
-/// those of different listeners, the others need not make a peer that comes to nothing.
+/// The time for which only the first address that gave a cookie gets it back (RFC 8305 §5): if other
+/// listeners are at the other addresses, they need not make peers that nothing comes of.
 const ALONE: Duration = Duration::from_millis(250);
 
-/// Remote hosts that may be remembered at a time.
+/// The most remote hosts that an attempt remembers for each address.
 const CANDIDATES_MAX: usize = 4;
 
-/// A request that came from the remote address.
+/// A request that came from an address of the attempt.
 #[derive(Debug)]
 struct Candidate {
     request: Connect,
     greeting: Box<[u8]>,
-    /// It echoes our own nonce: its sender has seen our request.
+    /// True if it echoes our own nonce: its sender has seen our request.
     echoed: bool,
 }
 
-/// One of the addresses that are tried, and what has come from it.
+/// One of the addresses that are tried, and what has come from there.
 #[derive(Debug)]
 struct Way {
     candidates: ArrayVec<Candidate, CANDIDATES_MAX>,
-    /// The newest cookie that a listener gave us.
+    /// The newest cookie of a listener.
     cookie: Option<u64>,
     /// The newest acknowledgement of our own nonce (`deviations.md` C4).
     locked: Option<Connect>,
-    /// Somebody else asked since then: the remote host may have given up the attempt that
-    /// acknowledged us, and begun another.
+    /// True if a request with another nonce came after that acknowledgement: the remote host may have
+    /// given up the attempt that acknowledged us, and begun another.
     contested: bool,
-    /// A request is to be sent there (again).
+    /// True if a request is to be sent to the address (again).
     request_due: bool,
-    /// The host that is there has refused, or given up.
+    /// True if the host at the address has refused or given up, or the system cannot send there.
     is_struck: bool,
-    /// Nobody was bound to the port, and that was told.
+    /// True if the application was told that nothing is bound to the port.
     is_closed: bool,
-    /// Nonces of requests to be acknowledged, one acknowledgement each.
+    /// The nonces of requests to be acknowledged, with one acknowledgement each.
     acks: ArrayVec<u64, CANDIDATES_MAX>,
 }
 
@@ -78,7 +79,7 @@ impl Way {
             cookie: None,
             locked: None,
             contested: false,
-            request_due: true,
+            request_due: true, // the first round is due at once
             is_struck: false,
             is_closed: false,
             acks: ArrayVec::new_const(),
@@ -86,17 +87,20 @@ impl Way {
     }
 
     fn acknowledge(&mut self, nonce: u64) {
+        // One that finds no room is asked for again by the next request.
         if !self.acks.contains(&nonce) && !self.acks.is_full() {
             self.acks.push(nonce);
         }
     }
 
-    /// What echoes our nonce is never evicted by what does not.
+    /// Remembers a request, if there is room. `echoed`: it echoes our nonce.
     fn remember(&mut self, request: &Request<'_>, echoed: bool) {
         let nonce = request.connect.nonce_self;
         if self.has_seen(nonce) {
             return;
         }
+        // A request that echoes our nonce is never evicted by one that does not, which anybody could forge
+        // without having seen ours. Among those that echo it the newest stay.
         if self.candidates.is_full() {
             let victim = self.candidates.iter().position(|other| !other.echoed);
             let Some(victim) = victim.or_else(|| echoed.then_some(0)) else {
@@ -122,23 +126,23 @@ impl Way {
             .any(|candidate| candidate.request.nonce_self == nonce)
     }
 
-    /// The remote host that a short datagram can only have come from: the one that has acknowledged
-    /// us, or else the only one whose request was seen. Such a datagram stands for what is missing,
-    /// the request or the acknowledgement (`docs/deviations.md` C9). None if it is not clear who that
-    /// is: our next request is acknowledged again.
+    /// The only remote host that a short datagram can have come from; `None` if there may be several.
+    /// Such a datagram stands for what is missing, the request or the acknowledgement
+    /// (`docs/deviations.md` C9).
     fn sole_candidate(&self) -> Option<&Connect> {
         match (self.candidates.as_slice(), &self.locked) {
+            // Contested, it is left to the acknowledgement of our next request to tell.
             (_, Some(locked)) => Some(locked).filter(|_| !self.contested),
             ([only], None) if !only.request.cookie => Some(&only.request),
             _ => None,
         }
     }
 
-    /// A nonce of the remote host, for telling it that we give up.
+    /// A nonce of the host at this address, to tell it that the attempt is given up.
     fn any_remote(&self) -> Option<u64> {
         let locked = self.locked.as_ref().map(|ack| ack.nonce_self);
         locked
-            .or(self.cookie)
+            .or(self.cookie) // a listener that has made a peer knows it by this
             .or_else(|| self.candidates.first().map(|c| c.request.nonce_self))
     }
 }
@@ -148,31 +152,32 @@ impl Way {
 pub(crate) struct Handshake {
     /// When the next round of requests begins.
     pub(super) retry: Instant,
+    /// The next interval between rounds, before chance makes it longer or shorter.
     interval: Duration,
-    /// What the next interval is longer or shorter by is drawn from this.
+    /// The state of the generator of that chance.
     draw: u64,
-    /// What our application says with its requests; empty if that is nothing.
+    /// What our application says with its requests; empty if it says nothing.
     greeting: Box<[u8]>,
-    /// The remote host connects to us, as we to it: until when we ask often,
+    /// Until when rounds may come in short intervals, as the remote host connects to us, too.
     punching: Option<Instant>,
-    /// and how often, unless more comes.
+    /// The number of rounds that still come in short intervals.
     punches: u8,
-    /// The address that brought the first cookie, and until when it is alone.
+    /// The address that brought the first cookie, and until when it alone gets its cookie back.
     favourite: Option<(usize, Instant)>,
-    /// One at least.
+    /// The addresses, at least one.
     ways: Vec<Way>,
-    /// The address that the attempt has come to, once it has.
+    /// The number of the address that the attempt has come to, once it has.
     pub(crate) winner: usize,
     /// The last refusal from one of several addresses.
     pub(super) refusal: Option<Refusal>,
 }
 
 impl Handshake {
-    /// An attempt at this number of addresses, at least one, with this greeting. `draw`: a number that
-    /// no other attempt has.
+    /// An attempt at `ways` addresses, at least one, with this greeting. `draw`: a number that no other
+    /// attempt has.
     pub(crate) fn new(ways: usize, greeting: &[u8], draw: u64) -> Self {
         Self {
-            retry: Instant::NEVER,
+            retry: Instant::NEVER, // set at the end of the first round
             interval: INTERVAL_MIN,
             draw,
             greeting: greeting.into(),
@@ -197,14 +202,14 @@ impl Handshake {
         }
     }
 
-    /// It is time for requests to all addresses.
+    /// Makes requests to all addresses due that are not struck off.
     fn begin_round(&mut self) {
         for way in &mut self.ways {
             way.request_due = !way.is_struck;
         }
     }
 
-    /// Writes the next datagram: to which address.
+    /// Writes the next datagram, and says to which address.
     pub(super) fn write(
         &mut self,
         own: &Identity,
@@ -213,6 +218,7 @@ impl Handshake {
         now: Instant,
         buf: &mut [u8],
     ) -> Result<Option<(usize, Written)>, NoRoom> {
+        // An acknowledgement may be all that the remote host waits for.
         if let Some((way, nonce)) = self.next_ack() {
             let len = own.acknowledge(nonce, ours, Role::Leader, buf)?;
             return Ok(Some((way, Written::plain(len))));
@@ -228,24 +234,26 @@ impl Handshake {
         };
         let rest = buf.get_mut(start..).ok_or(NoRoom)?;
         let len = start + connect.encode_request(&self.greeting, rest)?;
+        // Padded, or the remote host does not answer: no answer is longer than its request (C1).
         let padded = len.max(request_size);
         buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
         Ok(Some((way, Written::plain(padded))))
     }
 
-    /// The address of the request that is to be sent now, and the cookie that it brings back. After
-    /// the last one of a round the time of the next round is set.
+    /// The address of the request that is to be sent now, and the cookie that the request brings back.
     fn next_request(&mut self, now: Instant) -> Option<(usize, Option<u64>)> {
         let (way, cookie) = self.due(now).next()?;
         self.ways[way].request_due = false;
+        // Intervals count from the end of a round, however late the host sends.
         if self.due(now).next().is_none() {
             self.retry = self.next_retry(now);
         }
         Some((way, cookie))
     }
 
-    /// The addresses that are to be asked now, and the cookies that are brought back.
+    /// The addresses that are to be asked now, and the cookies that the requests bring back.
     fn due(&self, now: Instant) -> impl Iterator<Item = (usize, Option<u64>)> {
+        // Only cookies are held back: an address that has given none is asked as before.
         let held = move |way: usize| {
             let other = |(favourite, until)| favourite != way && now < until;
             self.favourite.is_some_and(other)
@@ -262,20 +270,22 @@ impl Handshake {
             self.punches -= 1;
             return now + PUNCH_INTERVAL;
         }
+        // By up to a quarter longer or shorter: hosts that begin together, as all do whose server comes
+        // back, would otherwise ask together every time.
         let interval = self.interval;
         self.interval = (interval * 3 / 2).min(INTERVAL_MAX);
         now + interval * 3 / 4 + interval / 512 * u32::from(self.next_draw())
     }
 
-    /// One of 256 numbers (Knuth's linear congruential generator for 64 bits, of which the high bits
-    /// are good).
+    /// The next of 256 equally likely numbers.
     const fn next_draw(&mut self) -> u8 {
+        // Knuth's linear congruential generator of 64 bits, of which only the high bits are good.
         let next = self.draw.wrapping_mul(6_364_136_223_846_793_005);
         self.draw = next.wrapping_add(1_442_695_040_888_963_407);
         self.draw.to_be_bytes()[0]
     }
 
-    /// A request came from an address that we connect to. One with a cookie echoes our nonce.
+    /// Takes a request from an address of the attempt. One with a cookie echoes our nonce.
     pub(super) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
         let connect = &request.connect;
         if !connect.cookie {
@@ -287,6 +297,7 @@ impl Handshake {
         };
         let echoed = connect.nonce_peer == own;
         if connect.cookie {
+            // Brought back at once: the next round may be a second away.
             at.cookie = Some(connect.nonce_self);
             at.request_due = !at.is_struck;
         } else {
@@ -299,22 +310,22 @@ impl Handshake {
         }
     }
 
-    /// A request without a cookie has come: the time of our next one at the latest, for a second from
-    /// the first such request on.
+    /// Notes a request without a cookie, and gives the time of our next one if that comes sooner now.
     fn punch(&mut self, now: Instant) -> Option<Instant> {
+        // For a second from the first such request on: what a forger can bring about ends.
         let until = *self.punching.get_or_insert(now + PUNCH_TIME);
         let begins = self.punches == 0 && now < until;
         self.punches = (self.punches + PUNCHES).min(PUNCHES_MAX) - u8::from(begins);
         begins.then(|| now + PUNCH_INTERVAL)
     }
 
-    /// The next acknowledgement to be sent: where, and of which nonce.
+    /// The next acknowledgement to be sent: to which address, and of which nonce.
     fn next_ack(&mut self) -> Option<(usize, u64)> {
         let mut ways = self.ways.iter_mut().enumerate();
         ways.find_map(|(way, at)| Some((way, at.acks.pop_at(0)?)))
     }
 
-    /// Whether a request was seen and not acknowledged.
+    /// Whether a request has come that was not acknowledged.
     pub(super) fn owes_ack(&self) -> bool {
         self.ways.iter().any(|at| !at.acks.is_empty())
     }
@@ -324,16 +335,19 @@ impl Handshake {
         self.ways.iter().any(|at| at.has_seen(nonce))
     }
 
-    /// An acknowledgement of our own nonce came: the newest one decides who the remote host is.
+    /// Takes an acknowledgement of our own nonce.
     pub(super) fn on_acknowledge(&mut self, way: usize, ack: &Connect) {
+        // The newest one tells which host the remote one is: an earlier one may be of an attempt that was
+        // given up since (C4).
         if let Some(at) = self.ways.get_mut(way) {
             (at.locked, at.contested) = (Some(ack.clone()), false);
         }
     }
 
-    /// The remote host, and the address where it is: once a request of it has come, from anywhere,
-    /// and from there an acknowledgement, in either order (Figure 2).
+    /// The remote host and its address, if the two hosts know each other (Figure 2).
     pub(super) fn established(&self) -> Option<(usize, Connect)> {
+        // A request from any address tells who the host is. An acknowledgement, before or after it, has
+        // sent our nonce back from the address that counts.
         let mut ways = self.ways.iter().enumerate();
         ways.find_map(|(way, at)| {
             let ack = at.locked.as_ref()?;
@@ -347,22 +361,23 @@ impl Handshake {
         self.ways.get(way)?.sole_candidate()
     }
 
-    /// The hosts that were met, one at each address, by their nonces: for telling them that nothing
+    /// The hosts that were met, one at each address, by their nonces: they have to be told if nothing
     /// comes of the attempt.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (usize, u64)> {
         let ways = self.ways.iter().enumerate();
         ways.filter_map(|(way, at)| Some((way, at.any_remote()?)))
     }
 
-    /// Whether the host with this nonce has been heard at an address.
+    /// Whether a request or an acknowledgement with this nonce has come from an address.
     pub(crate) fn has_heard(&self, way: usize, nonce: u64) -> bool {
         let acknowledged = |at: &Way| at.locked.as_ref().map(|ack| ack.nonce_self) == Some(nonce);
         let heard = |at: &Way| at.has_seen(nonce) || acknowledged(at);
         self.ways.get(way).is_some_and(heard)
     }
 
-    /// Why nothing came of the attempt in its time. One of several addresses may have said why not.
+    /// Why nothing came of the attempt in its time.
     pub(super) fn why_nothing_came(&self) -> DisconnectReason {
+        // One of several addresses may have refused: that tells more than the silence of the others.
         let said = |at: &Way| at.is_struck || at.any_remote().is_some();
         match self.refusal {
             Some(refusal) => DisconnectReason::Refused(refusal),
@@ -371,8 +386,8 @@ impl Handshake {
         }
     }
 
-    /// The greeting of the host with this nonce, which is the remote host. Empty if its request is not
-    /// among those that are remembered.
+    /// Takes out the greeting of the host with this nonce, which is the remote host. Empty if its request
+    /// was not remembered.
     pub(super) fn take_greeting(&mut self, nonce: u64) -> Box<[u8]> {
         let mut met = self.ways.iter_mut().flat_map(|at| &mut at.candidates);
         let remote = met.find(|it| it.request.nonce_self == nonce);
@@ -381,23 +396,24 @@ impl Handshake {
             .unwrap_or_default()
     }
 
-    /// Whether the host with this nonce is a listener: a request has come in which this was a cookie.
+    /// Whether the host with this nonce is a listener: this nonce came as a cookie.
     pub(super) fn is_cookie(&self, nonce: u64) -> bool {
         let mut met = self.ways.iter().flat_map(|at| &at.candidates);
         met.any(|it| it.request.cookie && it.request.nonce_self == nonce)
     }
 
-    /// The port of an address is closed. Whether that is new.
+    /// Notes that the port of an address is closed. Whether that is new.
     pub(super) fn note_closed(&mut self, way: usize) -> bool {
         let at = self.ways.get_mut(way);
         at.is_some_and(|at| !core::mem::replace(&mut at.is_closed, true))
     }
 
-    /// Strikes an address off, and all where this nonce was seen: the host that is there does not want
-    /// us. Whether none is left.
+    /// Strikes an address off, and all from which a request with this nonce has come: the host there does
+    /// not want a connection. Whether no address is left.
     pub(super) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
         for (n, at) in self.ways.iter_mut().enumerate() {
             if n == way || nonce.is_some_and(|nonce| at.has_seen(nonce)) {
+                // Nothing that came from it counts any more, neither for the outcome nor for goodbyes.
                 *at = Way {
                     request_due: false,
                     is_struck: true,
@@ -406,6 +422,7 @@ impl Handshake {
                 };
             }
         }
+        // The others need not wait any longer: the next cookie to come has the time to itself.
         let struck = |(favourite, _): (usize, _)| self.ways[favourite].is_struck;
         if self.favourite.is_some_and(struck) {
             self.favourite = None;

@@ -1,4 +1,4 @@
-//! §2.2: a peer object. It holds no address, no random source and no reference to another peer.
+//! A peer object. It holds no address, no random source and no reference to another peer (§2.2).
 
 mod agreement;
 mod application;
@@ -34,7 +34,7 @@ use crate::time::Instant;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
 
-/// A connection to a remote host (§2.2).
+/// A connection to a remote host, or what is left of one (§2.2).
 #[derive(Debug)]
 pub struct Peer {
     phase: Phase,
@@ -43,8 +43,8 @@ pub struct Peer {
     timeouts: Timeouts,
     /// What the remote application said with its request.
     greeting: Box<[u8]>,
-    /// The remote host's request is to be answered (again): by an acknowledgement while there is a
-    /// connection, by a goodbye or a refusal from then on.
+    /// True if the remote host's request is to be answered (again): by an acknowledgement while there is
+    /// a connection, by a goodbye or a refusal when that is over.
     answer_due: bool,
     excuses: Excuses,
     books: Books,
@@ -78,13 +78,13 @@ impl Peer {
             ends: now + timeouts.connect_timeout,
         };
         Self {
-            outbox: Outbox::known(),
+            outbox: Outbox::known(), // `connect` has told the application of it
             ..Self::new(phase, identity, timeouts, Role::Leader)
         }
     }
 
-    /// A peer that connects to us, and has proved that it receives at its address. It is to be
-    /// [admitted](Self::admit), or the application [asked](Self::ask).
+    /// A peer that connects to us, whose remote host has proved that it receives at its address. The
+    /// caller [admits](Self::admit) it, or has the application [asked](Self::ask).
     pub(crate) fn incoming(
         now: Instant,
         identity: Identity,
@@ -92,6 +92,7 @@ impl Peer {
         agreement: Agreement,
         config: &Config,
     ) -> Self {
+        // The session is made before the application decides: the request is not kept.
         let phase = Phase::Newcomer {
             session: Session::new(&identity, &request.connect, agreement, config),
             asked: true,
@@ -103,8 +104,8 @@ impl Peer {
         }
     }
 
-    /// Every change of state, by Figure 1: `next` makes the new state of the old one. False if the
-    /// cause means nothing now.
+    /// Every change of state, by Figure 1: `next` makes the new phase of the old one. False if the cause
+    /// means nothing in this state.
     fn enter(&mut self, cause: Cause, next: impl FnOnce(Phase) -> Phase) -> bool {
         let Some(state) = self.state().after(cause) else {
             return false;
@@ -119,24 +120,25 @@ impl Peer {
 
     // Getting connected (§2.3).
 
-    /// The application is asked whether it wants this peer.
+    /// Has the application asked whether it wants this peer.
     pub(crate) const fn ask(&mut self) {
         self.outbox.on_request();
     }
 
-    /// The request is granted. A `pending` peer waits for the first datagram of the new connection,
-    /// because another one has its address.
+    /// Grants the request. `pending`: true if the peer has to prove itself by a datagram of the new
+    /// connection.
     pub(crate) fn admit(&mut self, pending: bool, now: Instant) {
         if let Phase::Newcomer { asked, ends, .. } = &mut self.phase {
             (*asked, self.answer_due) = (false, true);
-            *ends = now + self.timeouts.connect_timeout;
+            *ends = now + self.timeouts.connect_timeout; // the application's time to decide does not count
         }
         if !pending {
             self.establish(None, now);
         }
     }
 
-    /// A newcomer has proved itself or need not, or an attempt has come to the host of this session.
+    /// Establishes the connection: a newcomer has proved itself or need not, or an attempt has `found`
+    /// its remote host.
     fn establish(&mut self, found: Option<Box<Session>>, now: Instant) {
         let timeout = self.timeouts.timeout;
         self.enter(Cause::Established, |phase| {
@@ -145,18 +147,19 @@ impl Peer {
                 (Phase::Attempt { handshake, .. }, Some(session)) => (session, Some(handshake)),
                 (other, _) => return other,
             };
+            // With one address there is nothing to choose, and nobody to turn down.
             let ways = attempt.filter(|attempt| attempt.is_choice());
             Phase::Connected(Connected::new(session, ways, now, timeout))
         });
     }
 
-    /// The request is not granted. The peer lingers, so that a repeated request is refused again.
+    /// Refuses the request. The peer lingers, so that a repeated request is refused again.
     pub(crate) fn refuse(&mut self, said: RefusalData, now: Instant) {
         let refusal = Refusal::Application(said);
         self.turn_away(said, DisconnectReason::Refused(refusal), now);
     }
 
-    /// As [`refuse`](Self::refuse), for whatever reason our own application is told.
+    /// As [`refuse`](Self::refuse), with the reason that our own application is told.
     fn turn_away(&mut self, said: RefusalData, reason: DisconnectReason, now: Instant) {
         self.end(Cause::Refused, reason, now);
         if let Phase::Disconnected(ended) = &mut self.phase {
@@ -165,7 +168,7 @@ impl Peer {
         }
     }
 
-    /// The attempt, as long as nothing has come of it.
+    /// The handshake of an attempt, as long as that has no outcome.
     fn attempt(&mut self) -> Option<&mut Handshake> {
         let Phase::Attempt { handshake, .. } = &mut self.phase else {
             return None;
@@ -173,7 +176,7 @@ impl Peer {
         Some(handshake)
     }
 
-    /// A request came from an address of this peer, which is connecting.
+    /// Takes a request from an address of this peer, which is an attempt.
     pub(crate) fn on_request(
         &mut self,
         way: usize,
@@ -188,7 +191,7 @@ impl Peer {
         }
     }
 
-    /// An acknowledgement of our nonce came. A mismatch of the other one is ignored
+    /// Takes an acknowledgement of our nonce. One that echoes another nonce is ignored
     /// (`deviations.md` C3).
     pub(crate) fn on_acknowledge(
         &mut self,
@@ -209,6 +212,7 @@ impl Peer {
         };
         match self.session_with(&remote, ours) {
             Some(session) => self.accept_remote(way, &remote, session, now),
+            // The two hosts have met, and cannot talk: as if the other one had refused.
             None => {
                 let application_id = remote.offer.application;
                 self.on_refused(way, Refusal::Incompatible { application_id }, now);
@@ -216,31 +220,32 @@ impl Peer {
         }
     }
 
-    /// A session with this host, if the two applications are the same.
+    /// A session with this remote host; `None` if its application is another one.
     fn session_with(&self, remote: &Connect, ours: &Settings) -> Option<Box<Session>> {
         let agreement = Agreement::new(&ours.offer, &remote.offer)?;
         let (own, config) = (&self.identity, &ours.config);
         Some(Session::new(own, remote, agreement, config))
     }
 
-    /// The attempt has come to this host, at this address.
+    /// Ends the attempt with this remote host, at this address.
     fn accept_remote(&mut self, way: usize, remote: &Connect, session: Box<Session>, now: Instant) {
         let Phase::Attempt { handshake, .. } = &mut self.phase else {
             return;
         };
         handshake.winner = way;
-        // Of a listener and the host that connects to it, the listener follows.
+        // The host with the smaller nonce follows; of a listener and the host that connects to it, the
+        // listener does (D11).
         let nonce = remote.nonce_self;
         if self.identity.nonce < nonce && !handshake.is_cookie(nonce) {
             self.role = Role::Follower;
         }
         self.greeting = handshake.take_greeting(nonce);
-        // Requests that were seen and not yet acknowledged: one acknowledgement serves.
+        // Several requests of the remote host may wait: one acknowledgement serves for all.
         self.answer_due |= handshake.owes_ack();
         self.establish(Some(session), now);
     }
 
-    /// Which of several addresses the connection has come to, and who else was met: once, when it
+    /// The attempt that the connection came of, if it had several addresses: once, when the connection
     /// is established.
     pub(crate) const fn take_ways(&mut self) -> Option<Box<Handshake>> {
         let Phase::Connected(connected) = &mut self.phase else {
@@ -249,13 +254,12 @@ impl Peer {
         connected.ways.take()
     }
 
-    /// The remote host repeats the request of this connection: our acknowledgement was lost, or we
-    /// are on the way out, or have refused it.
+    /// Takes the request of this connection once more: our answer was lost.
     pub(crate) fn on_repeated_request(&mut self) {
-        self.answer_due |= !self.is_asked(); // the application may be deciding
+        self.answer_due |= !self.is_asked(); // without an answer of the application there is none
     }
 
-    /// The host at this address refused, and named our nonce. The attempt ends when all have.
+    /// Takes a refusal from this address, which names our nonce. The attempt ends when all have refused.
     pub(crate) fn on_refused(&mut self, way: usize, refusal: Refusal, now: Instant) {
         let Some(handshake) = self.attempt() else {
             return;
@@ -266,8 +270,7 @@ impl Peer {
         }
     }
 
-    /// The system cannot send to this address. The attempt ends when that holds for all that have not
-    /// refused.
+    /// Notes that the system cannot send to this address. The attempt ends when no address is left.
     pub(crate) fn on_unreachable(&mut self, way: usize, now: Instant) {
         let Some(handshake) = self.attempt() else {
             return;
@@ -279,8 +282,8 @@ impl Peer {
         }
     }
 
-    /// Nobody is bound to the port of this address, says its machine. Whether the application has to
-    /// be told: once an address.
+    /// Notes that the port of this address is closed. Whether the application has to be told: once for
+    /// each address.
     pub(crate) fn on_port_closed(&mut self, way: usize) -> bool {
         self.attempt()
             .is_some_and(|handshake| handshake.note_closed(way))
@@ -288,8 +291,8 @@ impl Peer {
 
     // Being connected (§2.4).
 
-    /// A short datagram with our connection id, from one of its addresses: what it says of the path
-    /// that it came on.
+    /// Takes a short datagram with our connection id, from one of the peer's addresses: what it says of
+    /// the path that it came on.
     pub(crate) fn handle_short(
         &mut self,
         way: usize,
@@ -310,17 +313,18 @@ impl Peer {
         };
         match result {
             Ok(_) => self.heard(tick.now),
-            // Anybody can repeat what a peer once sent, long after it is gone.
+            // No sign of life: anybody can repeat what a peer once sent, long after it is gone.
             Err(Ignored::Duplicate) => {}
             Err(_) => return result,
         }
-        self.check_flushed(tick.now);
+        self.check_flushed(tick.now); // it may acknowledge the last that a flush waits for
         result
     }
 
-    /// A valid datagram came: by that a newcomer has proved itself.
+    /// Notes that a valid datagram came.
     fn heard(&mut self, now: Instant) {
         self.excuses = Excuses::default();
+        // A newcomer proves itself by it; nothing else is established by being heard.
         if let Phase::Connected(connected) = &mut self.phase {
             connected.heard(now, self.timeouts.timeout);
         } else {
@@ -328,8 +332,8 @@ impl Peer {
         }
     }
 
-    /// In an attempt a valid datagram stands for the acknowledgement, if the remote's request has told
-    /// who it is (`deviations.md` C9).
+    /// Takes a valid datagram for the acknowledgement of an attempt, if the remote host's request has told
+    /// who that is (`deviations.md` C9).
     fn take_for_acknowledgement(
         &mut self,
         way: usize,
@@ -340,8 +344,8 @@ impl Peer {
     ) -> Result<PathWords, Ignored> {
         let sole = self.attempt().and_then(|it| it.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
-        // The request may be forged, and the connection id guessed: what proves that the sender knows
-        // our nonce is the check over both, which is looked at before anything else of the datagram.
+        // The request may be forged, and the connection id guessed: that the sender knows our nonce is
+        // proved by the check over both nonces, before anything else of the datagram is looked at.
         let session = self.session_with(&remote, ours);
         let mut session = session.ok_or(Ignored::WrongState)?;
         let words = session.handle_short(short, ecn, tick)?;
@@ -349,7 +353,7 @@ impl Peer {
         Ok(words)
     }
 
-    /// A reset with the id that we send came from the remote host's address.
+    /// Takes a reset with the id that we send, from the remote host's address.
     pub(crate) fn on_reset(&mut self, tick: Tick) {
         if let Phase::Connected(connected) = &mut self.phase {
             connected.on_reset(tick, self.timeouts.timeout);
@@ -358,8 +362,8 @@ impl Peer {
 
     // Disconnection (§2.5).
 
-    /// Begins to disconnect. A peer that is still connecting is given up: its
-    /// [remotes](Self::remotes) ought to be told.
+    /// Begins to disconnect. A peer that is still connecting is given up: the caller tells its
+    /// [remotes](Self::remotes).
     pub(crate) fn disconnect(&mut self, how: Disconnect, now: Instant) {
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
         let by_us = DisconnectReason::ByUs(reason);
@@ -386,7 +390,7 @@ impl Peer {
         }
     }
 
-    /// Asks the remote host to disconnect, now and until it acknowledges.
+    /// Asks the remote host to disconnect, again and again until it acknowledges.
     fn close(&mut self, reason: u32, now: Instant) {
         let ends = now + self.timeouts.disconnect_timeout;
         self.answer_due |= self.enter(Cause::Close, |phase| {
@@ -397,9 +401,7 @@ impl Peer {
         });
     }
 
-    /// A disconnection request that carries our nonce came. False if it is not from the remote
-    /// host of this peer. While several addresses are tried it strikes off those of its sender,
-    /// which may be another host than the one that is sought.
+    /// Takes a disconnection request with our nonce. False if it is not from the remote host.
     pub(crate) fn on_disconnect(
         &mut self,
         way: usize,
@@ -413,13 +415,14 @@ impl Peer {
             if !handshake.has_seen(remote_nonce) {
                 return false;
             }
+            // The sender may be another host than the one that is sought, which is at other addresses.
             if !handshake.strike(way, remote) {
                 return true;
             }
         } else if self.remote_nonce() != remote {
             return false;
         } else if let Phase::Disconnecting(disconnecting) = &self.phase {
-            // Both want to disconnect: each gets what it asked for.
+            // Both want to disconnect: each application hears the reason that it gave itself.
             said = DisconnectReason::ByUs(disconnecting.reason);
         }
         self.end(Cause::ClosedByPeer, said, now);
@@ -429,7 +432,7 @@ impl Peer {
         true
     }
 
-    /// Our disconnection request was acknowledged. False if it is not by the remote host.
+    /// Takes the acknowledgement of our disconnection request. False if it is not the remote host's.
     pub(crate) fn on_disconnect_ack(&mut self, remote_nonce: u64, now: Instant) -> bool {
         let known = self.remote_nonce() == Some(remote_nonce);
         if let (true, Phase::Disconnecting(disconnecting)) = (known, &self.phase) {
@@ -439,17 +442,18 @@ impl Peer {
         known
     }
 
-    /// A new connection of the same remote host took the place of this one.
+    /// Ends the peer, as a new connection of the same remote host took its place.
     pub(crate) fn replace(&mut self, now: Instant) {
         self.end(Cause::Replaced, DisconnectReason::Restarted, now);
     }
 
-    /// Ends the peer: exactly one terminal event (`deviations.md` C10, C11).
+    /// Ends the peer with exactly one terminal event (`deviations.md` C10, C11). Does nothing if the peer
+    /// has ended.
     fn end(&mut self, cause: Cause, reason: DisconnectReason, now: Instant) {
-        let stats = self.stats();
+        let stats = self.stats(); // before the layers are gone that count them
         let ends = self.enter(cause, |phase| phase.end(cause, now));
         if let (true, Phase::Disconnected(ended) | Phase::Zombie(ended)) = (ends, &mut self.phase) {
-            self.answer_due = false;
+            self.answer_due = false; // it was an answer of the connection that is over
             self.books = Books::Closed(Box::new(stats));
             self.outbox.on_ended(reason, ended.unread.as_deref_mut());
             ended.forget_if_read();
@@ -475,6 +479,7 @@ impl Peer {
                     self.end(Cause::TimedOut, reason, now);
                 }
             }
+            // No pause excuses our own application, which is asked here.
             Phase::Newcomer { ends, .. } if is_asked => {
                 if *ends <= now {
                     let said = RefusalData::default();
@@ -490,6 +495,7 @@ impl Peer {
                 if connected.session.deadline() <= now {
                     connected.session.handle_timeout(tick);
                 }
+                // Asked anew: since the deadline was set the host may have slept (T23).
                 let later = connected.silence_ends(tick, timeouts.timeout);
                 if excuses.is_over(&mut connected.silence, later, now) {
                     let reason = connected.why_silent();
@@ -507,6 +513,7 @@ impl Peer {
             }
             Phase::Disconnected(ended) | Phase::Zombie(ended) => {
                 if ended.linger <= now {
+                    // What the application has not read by now it never reads.
                     (ended.linger, ended.unread) = (Instant::NEVER, None);
                     self.enter(Cause::Expired, |phase| phase.end(Cause::Expired, now));
                 }
@@ -516,7 +523,7 @@ impl Peer {
 
     // Output: the handshake, the connection's own datagrams, the disconnection.
 
-    /// Writes the next datagram: to which address, and its length.
+    /// Writes the next datagram, and says to which address and how long it is.
     pub(crate) fn poll_transmit(
         &mut self,
         ours: &Settings,
@@ -528,6 +535,7 @@ impl Peer {
             written.is_ok(),
             "every datagram fits into max_datagram_size"
         );
+        // A bug: one connection ends of it, and not the program.
         let written = written.unwrap_or_else(|NoRoom| {
             let reason = DisconnectReason::InternalError;
             self.end(Cause::InternalError, reason, tick.now);

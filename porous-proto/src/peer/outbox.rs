@@ -1,68 +1,70 @@
-//! What a host has to tell the application of a peer, and when.
+//! What the host has to tell the application of a peer, and when.
 
 use super::session::Session;
 use crate::event::DisconnectReason;
 use crate::sequencing::{Receipt, Receipts, cost};
 
-/// What the host has to tell the application, in this order.
+/// What the host has to tell the application of a peer; several news are told in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum News {
     Request,
     Connected,
     Readable,
     Writable,
-    /// The most bytes that datagrams have now.
+    /// The length of the longest datagram now, in bytes.
     PathNarrowed(u16),
     Receipt(Receipt),
-    /// Why, and how many packets were not delivered. `told`: the application knows the peer.
+    /// The last news of a peer.
     Ended {
         reason: DisconnectReason,
+        /// Packets that were not delivered.
         undelivered: u32,
+        /// True if the application knows of the peer.
         told: bool,
     },
 }
 
-/// How the application gets to know a peer.
+/// The event by which the application gets to know a peer.
 #[derive(Clone, Copy, Debug)]
 enum First {
     Request,
     Connected,
 }
 
-/// A path that has been found to carry no more than this, in bytes of a datagram.
+/// A path that was found to carry datagrams of no more than this number of bytes.
 #[derive(Clone, Copy, Debug)]
 enum Narrowed {
-    /// It is to be told.
+    /// The application has to be told.
     Owed(u16),
-    /// The event waits for the application, and will say this.
+    /// The event waits for the application, and will tell this number.
     Waits(u16),
 }
 
-/// What is to be told, and what waits for the application, which takes events when it likes: of those
-/// that may come again one of each waits at most.
+/// What is to be told, and what waits for the application, which takes events when it likes. Of each kind
+/// that may come again one event waits at most, but for receipts, which the send budget bounds.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    /// To be told before all else.
+    /// The news to be told before all else.
     first: Option<First>,
-    /// The application knows of this peer: it called `connect`, or was told or asked about it.
+    /// True if the application knows of this peer: it called `connect`, or was told or asked about it.
     told: bool,
-    /// `Readable` was told, and the peer was not read empty since.
+    /// True if `Readable` was told, and the peer was not read empty since.
     readable_told: bool,
-    /// `Readable` waits for the application.
+    /// True while `Readable` waits for the application.
     readable_waits: bool,
-    /// `Writable` waits for the application.
+    /// True while `Writable` waits for the application.
     writable_waits: bool,
     narrowed: Option<Narrowed>,
-    /// Packets with a receipt that the application has not taken.
+    /// The number of packets with a receipt that the application has not taken.
     open_receipts: u32,
-    /// What was open at the end.
+    /// The receipts that were open at the end.
     last_receipts: Receipts,
-    /// The end is to be told: why, and how many packets were not delivered.
+    /// The end, if it is to be told: the reason, and the number of packets that were not delivered.
     ended: Option<(DisconnectReason, u32)>,
 }
 
 impl Outbox {
-    /// Of a peer that the application asked for.
+    /// The outbox of a peer that the application asked for.
     pub(super) fn known() -> Self {
         Self {
             told: true,
@@ -78,47 +80,49 @@ impl Outbox {
         self.first = Some(First::Connected);
     }
 
-    /// The path carries no more than this.
+    /// Notes that the path carries datagrams of no more than this number of bytes.
     pub(super) const fn on_narrowed(&mut self, bytes: u16) {
+        // An event that waits tells the newest number: a second one would say nothing else.
         self.narrowed = Some(match self.narrowed {
             Some(Narrowed::Waits(_)) => Narrowed::Waits(bytes),
             Some(Narrowed::Owed(_)) | None => Narrowed::Owed(bytes),
         });
     }
 
-    /// A packet is sent, with a receipt or without.
+    /// Notes that a packet was accepted, with a receipt or without.
     pub(super) fn on_sent(&mut self, has_receipt: bool) {
         self.open_receipts += u32::from(has_receipt);
     }
 
-    /// The connection is closed, if there was one.
+    /// Notes the end of the peer, and closes its connection, if it had one.
     pub(super) fn on_ended(&mut self, reason: DisconnectReason, session: Option<&mut Session>) {
         let mut undelivered = 0;
         if let Some(session) = session {
-            undelivered = session.sequencing.totals().undelivered;
+            undelivered = session.sequencing.totals().undelivered; // before `close` empties the queues
             self.last_receipts = session.sequencing.close();
         }
         self.ended = Some((reason, undelivered));
     }
 
-    /// `receive` has found nothing.
+    /// Notes that `receive` has found nothing.
     pub(super) const fn read_empty(&mut self) {
         self.readable_told = false;
     }
 
-    /// The application has taken `Readable`. One that reads without looking at events has one that
-    /// waits at most.
+    /// Notes that the application has taken `Readable`. `is_readable`: there is something to read now.
     pub(super) fn readable_taken(&mut self, is_readable: bool) {
         self.readable_waits = false;
+        // What has come since the event was queued is told by it: the application reads until it is empty.
         self.readable_told |= is_readable;
     }
 
-    /// The application has taken `Writable`.
+    /// Notes that the application has taken `Writable`.
     pub(super) const fn writable_taken(&mut self) {
         self.writable_waits = false;
     }
 
-    /// The application has taken `PathNarrowed`: what the path carries by now.
+    /// Notes that the application has taken `PathNarrowed`: the longest datagram that the path carries by
+    /// now, in bytes.
     pub(super) const fn narrowed_taken(&mut self) -> Option<u16> {
         match self.narrowed.take() {
             Some(Narrowed::Owed(bytes) | Narrowed::Waits(bytes)) => Some(bytes),
@@ -126,25 +130,26 @@ impl Outbox {
         }
     }
 
-    /// The application has taken a receipt.
+    /// Notes that the application has taken a receipt.
     pub(super) const fn receipt_taken(&mut self) {
         self.open_receipts = self.open_receipts.saturating_sub(1);
     }
 
-    /// What receipts take of the send budget. They count until they are taken: an application that
-    /// sends and never looks at events has a bounded number of them.
+    /// Bytes of the send budget that receipts take.
     pub(super) fn receipts_cost(&self) -> u64 {
+        // They count until they are taken: an application that sends and never looks at its events has a
+        // bounded number of them.
         u64::from(self.open_receipts) * cost(0)
     }
 
-    /// Whether a `send` failed for want of room that is there now.
+    /// Whether a `send` failed for want of room that is there now, of which no event tells yet.
     pub(super) fn owes_writable(&self, session: Option<&Session>) -> bool {
         let receipts = self.receipts_cost();
         let room = |session: &Session| session.sequencing.has_new_room(receipts);
         !self.writable_waits && session.is_some_and(room)
     }
 
-    /// Whether there is something to tell that can come of sending: the end, room to send, what the
+    /// Whether there is news of the kinds that sending can bring about: the end, room to send, what the
     /// path carries, or what became of a packet.
     pub(super) fn has_news(&self, session: Option<&Session>) -> bool {
         self.ended.is_some()
@@ -153,7 +158,7 @@ impl Outbox {
             || session.is_some_and(Session::has_receipts)
     }
 
-    /// The next thing to tell. `is_connected`: there is something to be sent to.
+    /// The next news. `is_connected`: the application can send to the peer.
     pub(super) fn next(
         &mut self,
         mut session: Option<&mut Session>,
@@ -166,12 +171,15 @@ impl Outbox {
                 First::Connected => News::Connected,
             });
         }
+        // Once until the peer was read empty; and an application that reads without looking at its events
+        // has one of these waiting, not one for each packet.
         let readable = |session: &Session| session.sequencing.is_readable();
         if !self.readable_told && !self.readable_waits && session.as_deref().is_some_and(readable) {
             (self.readable_told, self.readable_waits) = (true, true);
             return Some(News::Readable);
         }
         if self.owes_writable(session.as_deref()) {
+            // Also of a peer that is parting, which could send nothing: the room is not told again.
             if let Some(session) = session.as_deref_mut() {
                 session.sequencing.forget_refusals();
             }
@@ -186,9 +194,11 @@ impl Outbox {
         }
         let receipt = session.and_then(|session| session.sequencing.next_receipt());
         if let Some(receipt) = receipt.or_else(|| self.last_receipts.pop()) {
+            // A second word on a packet is an event of its own, which has to be taken as well.
             self.open_receipts += u32::from(receipt.again);
             return Some(News::Receipt(receipt));
         }
+        // Last of all: nothing follows `Disconnected` (C11).
         let (reason, undelivered) = self.ended.take()?;
         Some(News::Ended {
             reason,

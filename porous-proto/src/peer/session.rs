@@ -1,4 +1,5 @@
-//! A connection: the two layers of §3, and what passes between them (Figure 4).
+//! A connection: the sequencing layer and the transfer layer, and what passes between them (§3, Figure
+//! 4).
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
 use super::settings::{Identity, Tick};
-use crate::config::{Config, Priority};
+use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
@@ -20,13 +21,10 @@ use crate::options::SendOptions;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
-use crate::transfer::{
-    Acked, Arrival, Delivery, Incoming, NextMessage, PathWords, Source, Transfer, TransferParams,
-    Written,
-};
+use crate::transfer::{Acked, Arrival, Incoming, PathWords, Transfer, TransferParams, Written};
 use crate::wire::NoRoom;
 
-/// Packets, and the bytes in them.
+/// The number of packets, and of the bytes in them, by mode.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) packets: ModeCounts,
@@ -40,65 +38,20 @@ impl Counts {
     }
 }
 
-/// What the transfer layer sees of the sequencing layer.
-impl Source for Sequencing {
-    fn next_signal(&mut self) -> Option<Control> {
-        Self::next_signal(self)
-    }
-
-    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
-        let (message, options) = Self::next_message(self, priority, most)?;
-        let delivery = if options.mode == Mode::Unreliable {
-            Delivery::Unreliable
-        } else {
-            Delivery::Reliable
-        };
-        Some(NextMessage {
-            message,
-            delivery,
-            copies: options.redundancy,
-        })
-    }
-
-    fn cut(&mut self, message: &Message<Bytes>) {
-        Self::cut(self, message);
-    }
-
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
-        Self::is_current(self, message)
-    }
-
-    fn skipped(&mut self, message: &Message<Bytes>) {
-        Self::skipped(self, message);
-    }
-
-    fn sent(&mut self, message: &Message<Bytes>) {
-        Self::sent(self, message);
-    }
-
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
-        Self::acknowledged(self, message);
-    }
-
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        Self::lost(self, message)
-    }
-}
-
-/// A datagram of which everything was checked, with its ids recovered: only a want of room refuses it
-/// now.
+/// A datagram of which everything was checked, with its ids recovered. Only want of room can still refuse
+/// it.
 struct Checked<'b, 'p> {
-    /// Its id.
+    /// The id of its frame.
     frame: u64,
-    /// It did not come before.
+    /// True if no frame with this id came before.
     is_new: bool,
     acked: Option<Acked<'b>>,
     messages: &'b [Message<&'p [u8]>],
-    /// What the messages take of the receive budget, in bytes.
+    /// The bytes that the messages take of the receive budget.
     needed: u64,
 }
 
-/// A connection.
+/// A connection: its two layers, and what they share.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) agreement: Agreement,
@@ -113,8 +66,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// With the host that has sent this request or acknowledgement. In its box at once: it is large,
-    /// and a microcontroller's stack is not.
+    /// A session with the host that has sent this request or acknowledgement.
     pub(super) fn new(
         own: &Identity,
         remote: &Connect,
@@ -127,8 +79,8 @@ impl Session {
             ours: own.nonce,
             theirs: remote.nonce_self,
         };
-        // Each host gives the other up after its own timeout: pings must satisfy the shorter one
-        // (`deviations.md` D13).
+        // Each host gives the other up after its own timeout: pings have to satisfy the shorter one. A
+        // host that does not say is taken to be as patient as this one (`deviations.md` D13).
         let timeouts = &config.timeouts;
         let remote_timeout = agreement.remote_timeout().unwrap_or(Duration::MAX);
         let params = TransferParams {
@@ -152,6 +104,7 @@ impl Session {
         };
         let (first_id, age) = (config.first_id, timeouts.unreliable_age);
         let sequencing = Sequencing::new(agreement.sequencing(config), first_id, age);
+        // Boxed here and not by the caller: a session is large, and a microcontroller's stack is not.
         Box::new(Self {
             agreement,
             check,
@@ -168,17 +121,17 @@ impl Session {
         self.check.theirs
     }
 
-    /// What we put into our datagrams.
+    /// The connection id that we put into our datagrams.
     pub(super) const fn remote_connection_id(&self) -> ConnectionId {
         self.transfer.remote_connection_id()
     }
 
-    /// The largest packet, in bytes.
+    /// The length of the largest packet, in bytes.
     pub(super) fn max_packet(&self) -> usize {
         usize::try_from(self.agreement.max_packet).unwrap_or(usize::MAX)
     }
 
-    /// The largest packet that leaves as one message now, in bytes.
+    /// The length of the largest packet that leaves as one message now, in bytes.
     pub(super) fn max_unfragmented(&self) -> usize {
         self.transfer.most_of_packet().min(self.max_packet())
     }
@@ -190,8 +143,8 @@ impl Session {
         self.sequencing.audit(audit, longest);
     }
 
-    /// Queues a packet, if the send budget has room (`deviations.md` T8) beside this number of bytes
-    /// for receipts that were not taken.
+    /// Queues a packet, if the send budget has room (`deviations.md` T8). `receipts`: the bytes of the
+    /// budget that receipts take until the application takes them.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -204,6 +157,7 @@ impl Session {
         if packet.len() > self.max_packet() {
             return Err(SendError::TooLarge);
         }
+        // Packets that are too old to be sent must not keep a new one out.
         self.sequencing.drop_expired(now);
         let (mode, len) = (options.mode, packet.len());
         if !self.sequencing.has_room(channel, mode, len, receipts) {
@@ -247,15 +201,15 @@ impl Session {
         !self.sequencing.totals().receipts.is_empty()
     }
 
-    /// The remote host has moved: see [`Transfer::on_moved`].
+    /// Notes that the remote host has moved: see [`Transfer::on_moved`].
     pub(super) fn on_moved(&mut self, same_host: bool, now: Instant) {
         self.transfer.on_moved(same_host, &mut self.sequencing, now);
     }
 
-    /// Whether everything was sent, and acknowledged if it must be, both ways: the remote host is to
-    /// know what it need not send again.
+    /// Whether everything was sent, and acknowledged if it has to be, in both directions.
     pub(super) fn flush(&mut self) -> bool {
         let totals = self.sequencing.totals();
+        // What is owed leaves first: the remote host has to know what it need not send again.
         totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.inbound.ack_timer.hurry()
     }
 
@@ -265,24 +219,26 @@ impl Session {
     }
 
     pub(super) fn handle_timeout(&mut self, tick: Tick) {
+        // First, as all timers depend on how long and how late steps are.
         self.transfer.outbound.path.set_steps(tick.step, tick.lag);
         self.transfer.handle_timeout(&mut self.sequencing, tick.now);
         self.sequencing.handle_timeout(tick.now);
     }
 
-    /// An error is a bug: see [`Transfer::poll_transmit`].
+    /// Writes the next datagram. An error is a bug: see [`Transfer::poll_transmit`].
     pub(super) fn poll_transmit(
         &mut self,
         tick: Tick,
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
+        // `send` is told no time: the age of new packets counts from here.
         self.sequencing.look(tick.now);
         self.transfer.gate.set_shut(tick.is_full);
         self.transfer
             .poll_transmit(&mut self.sequencing, tick.now, buf)
     }
 
-    /// Takes a datagram in: what it says of the path that it came on. It is checked whole before
+    /// Takes a datagram in, and gives what it says of the path that it came on. It is checked whole before
     /// anything changes.
     pub(super) fn handle_short(
         &mut self,
@@ -290,9 +246,11 @@ impl Session {
         ecn: Ecn,
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
+        // The check comes first: it alone tells a frame of this connection from a forged or late one.
         let ids = self.ids(short)?;
         let checked = self.check.verify(short.bytes, ids);
         checked.map_err(Ignored::Malformed)?;
+        // Before the messages are decoded, which is most of the work.
         if self.effort.is_spent(tick.now) {
             return Err(Ignored::TooMuchWork);
         }
@@ -300,16 +258,19 @@ impl Session {
         let body = short
             .decode_body(self.agreement.context(), &mut messages)
             .map_err(Ignored::Malformed)?;
+        // Charged also if it is refused from here on: the messages were decoded.
         self.effort.decode(short.bytes.len(), messages.len());
         let checked = self.check_body(ids.frame, &body, &messages, tick)?;
         self.make_room(&checked, tick.may_keep)?;
         self.take(short, ecn, &checked, tick)
     }
 
-    /// The full ids in a datagram, as far as there are any that they can be.
+    /// The whole ids in a datagram, of which it has the low bytes; an error if there are none that they can
+    /// mean.
     fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
         let frame = self.transfer.inbound.expand(short.id_low, short.id_width);
         let acked = short.newest_acked().map_err(Ignored::Malformed)?;
+        // Below zero there are no ids: what would be one was never sent (`docs/wire.md`, "Frame ids").
         let acked = acked.map(|(low, width)| {
             let newest = self.transfer.outbound.later_acks.expand(low, width);
             newest.ok_or(Ignored::BadAck)
@@ -320,7 +281,8 @@ impl Session {
         })
     }
 
-    /// Checks a datagram that the remote host has sent.
+    /// Checks the contents of a datagram whose check fits: the remote host has sent it, or has sent one
+    /// that was repeated.
     fn check_body<'b, 'p>(
         &mut self,
         frame: u64,
@@ -334,11 +296,12 @@ impl Session {
             // Never acknowledged (`deviations.md` T11).
             Arrival::TooOld => return Err(Ignored::TooOld),
             Arrival::TooFarAhead => {
+                // A second frame from there is believed (T9).
                 self.transfer.inbound.note_beyond(frame);
                 return Err(Ignored::TooFarAhead);
             }
         };
-        // What a duplicate acknowledges has been taken, or those that came since say the same.
+        // What a duplicate acknowledges was taken when it first came, or newer blocks say the same.
         let block = body.ack.as_ref().filter(|_| is_new);
         let acked = block.map(|block| {
             if let Some(acked) = self.transfer.check_ack(block) {
@@ -346,6 +309,7 @@ impl Session {
             }
             let newest =
                 (self.transfer.outbound.later_acks).expand(block.largest_low, block.largest_width);
+            // The remote host may have been told of it by a forger: the next frame sets that right (P15).
             if let Some(unsent) = newest {
                 self.transfer.on_ack_of_unsent(unsent, tick.now);
             }
@@ -355,7 +319,8 @@ impl Session {
         let needed = self
             .needed(messages)
             .inspect_err(|_| self.sequencing.on_refused(frame, messages))?;
-        // A violation, but the last one to be found: it needs a frame that is new.
+        // A violation as well, but looked for last: it puts the remote host on probation, which a datagram
+        // with other faults must not do. Before room is made, as it refuses the datagram (T26).
         if acked.is_some_and(|acked| !self.transfer.nonces.check(&acked)) {
             return Err(Ignored::BadAck);
         }
@@ -368,13 +333,14 @@ impl Session {
         })
     }
 
-    /// Checks the messages of a datagram: what they take of the receive budget, in bytes.
+    /// Checks the messages of a datagram, and gives the bytes that they take of the receive budget.
     fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
         let mut needed = 0;
         for (n, message) in messages.iter().enumerate() {
             let packet = packet_of(message);
             let len = packet.map_or(0, |packet| packet.payload.len());
             needed += match self.check_message(message) {
+                // The packet is charged once, or the largest one that is allowed would not fit.
                 Verdict::Begin if follows(packet, &messages[..n]) => len as u64,
                 Verdict::Begin => cost(len),
                 Verdict::Join(news) => news as u64,
@@ -389,11 +355,11 @@ impl Session {
         let channels = self.agreement.channels;
         let is_valid = match *message {
             Message::Packet(ref packet) => return self.sequencing.check_packet(packet),
-            Message::Control(Control::Sentinel { channel, id, .. }) => {
-                return self.sequencing.check_sentinel(channel, id);
+            Message::Control(Control::Sentinel(marker)) => {
+                return self.sequencing.check_sentinel(marker);
             }
-            Message::Control(Control::Tombstone { channel, id, .. }) => {
-                return self.sequencing.check_tombstone(channel, id);
+            Message::Control(Control::Tombstone(marker)) => {
+                return self.sequencing.check_tombstone(marker);
             }
             Message::Control(
                 Control::Window { channel, id } | Control::Fates { channel, id, .. },
@@ -403,6 +369,7 @@ impl Session {
             }
             Message::Control(_) => true,
         };
+        // Signalling takes nothing of the receive budget, like a packet that was passed already.
         if is_valid {
             Verdict::Stale
         } else {
@@ -410,12 +377,12 @@ impl Session {
         }
     }
 
-    /// Makes room in the receive budget for the messages of a datagram. `may_keep`: what the host has
-    /// for this peer.
+    /// Makes room in the receive budget for the messages of a datagram. `may_keep`: the most bytes that the
+    /// host has for this peer.
     fn make_room(&mut self, checked: &Checked<'_, '_>, may_keep: u64) -> Result<(), Ignored> {
         let (mut needed, mut room) = (checked.needed, 0);
         // What is thrown out may be the packet that one of the messages would have joined, which then
-        // begins it anew and needs more: each time around, at least one packet is gone.
+        // begins it anew and needs more. This ends: each time around, at least one packet is gone.
         while needed > room {
             if !self.sequencing.make_room(needed, may_keep) {
                 return Err(Ignored::OverBudget);
@@ -435,6 +402,7 @@ impl Session {
         tick: Tick,
     ) -> Result<PathWords, Ignored> {
         let (frame, messages) = (checked.frame, checked.messages);
+        // Before the frame is noted: whether it is the newest shows only now.
         let mut words = self.transfer.inbound.path_words(frame);
         self.transfer.outbound.path.set_steps(tick.step, tick.lag);
         let incoming = Incoming {
@@ -450,14 +418,15 @@ impl Session {
             self.transfer.on_ack(acked, &mut self.sequencing, tick.now);
         }
         self.sequencing.begin_frame(frame);
-        // Those of a duplicate, too, or a forgery would take the place of the frame whose id it has.
-        // What has come before is told from what is new by the ids of the packets.
+        // Messages of a duplicate count, too, or a forgery would take the place of the frame whose id it
+        // has. The ids of packets tell what came before from what is new (T9).
         let ids_before = self.sequencing.totals().ring_ids;
         for message in messages {
             self.take_message(message, &mut words, tick);
         }
         self.effort
             .look_through(self.sequencing.totals().ring_ids - ids_before);
+        // A duplicate says nothing of the path, and is no sign of life: it may be somebody's copy.
         if checked.is_new {
             Ok(words)
         } else {
@@ -469,33 +438,22 @@ impl Session {
         match *message {
             Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
             Message::Control(control) => match control {
-                Control::Noop => {}
+                Control::Noop => {} // the acknowledgement of its frame is all that it asks for
                 Control::Ping(id) => self.transfer.on_ping(id, tick.now),
                 Control::Pong(id) => self.transfer.on_pong(id, tick.now),
                 Control::Window { channel, id } => self.sequencing.on_window(channel, id),
                 Control::Fates { channel, id, fates } => {
                     self.sequencing.on_fates(channel, id, fates);
                 }
-                Control::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                } => {
-                    self.sequencing.on_sentinel(channel, id, dependency);
-                }
-                Control::Tombstone {
-                    channel,
-                    id,
-                    dependency,
-                } => {
-                    self.sequencing.on_tombstone(channel, id, dependency);
-                }
+                Control::Sentinel(marker) => self.sequencing.on_sentinel(marker),
+                Control::Tombstone(marker) => self.sequencing.on_tombstone(marker),
                 Control::Limits {
                     serial,
                     receive_rate,
                 } => {
                     self.transfer.on_limits(serial, receive_rate);
                 }
+                // The host decides about these, as it alone knows where the datagram came from.
                 Control::PathChallenge(data) => words.challenge = Some(data),
                 Control::PathResponse(data) => words.response = Some(data),
                 Control::Ask { channel, number } => self.sequencing.on_ask(channel, number),
@@ -516,8 +474,7 @@ const fn packet_of<'m, 'p>(message: &'m Message<&'p [u8]>) -> Option<&'m Packet<
     }
 }
 
-/// Whether a fragment follows another one of its packet in the same datagram. The packet is charged
-/// once, or the largest one that is allowed would not fit.
+/// Whether a fragment follows another one of its packet in the same datagram.
 fn follows(packet: Option<&Packet<&[u8]>>, before: &[Message<&[u8]>]) -> bool {
     packet.is_some_and(|packet| {
         let same = |other: &Packet<&[u8]>| (other.channel, other.id) == (packet.channel, packet.id);

@@ -1,4 +1,5 @@
-//! What a host gives a peer: ids when it comes to be, its settings and the time when it is called.
+//! What a host gives a peer: the peer's ids when it is made, the host's settings, and the time with each
+//! call.
 
 use core::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::wire::NoRoom;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) config: Config,
-    /// What the configuration says to remote hosts.
+    /// What the configuration says to remote hosts, in each handshake.
     pub(crate) offer: Offer,
 }
 
@@ -24,19 +25,19 @@ impl Settings {
         Self { config, offer }
     }
 
-    /// The bytes of the longest datagram that is sent.
+    /// The length of the longest datagram that the host sends, in bytes.
     pub(crate) fn longest(&self) -> usize {
         let path = &self.config.path;
         path.largest().max(path.request_size).into()
     }
 
-    /// Whether a request of this length may be answered: no answer is as long.
+    /// Whether a request of this length, in bytes, may be answered: no answer is as long.
     pub(crate) fn check_padding(&self, datagram_length: usize) -> Result<(), Ignored> {
         let is_padded = datagram_length >= usize::from(self.config.path.request_size);
         is_padded.then_some(()).ok_or(Ignored::Unpadded)
     }
 
-    /// What comes of a request without COOKIE, if anything can: else what its host is told.
+    /// The terms of a connection with the sender of this request without COOKIE, or why there is none.
     pub(crate) fn agree(&self, connect: &Connect) -> Result<Agreement, Refusal> {
         let application_id = self.offer.application;
         let agreement = Agreement::new(&self.offer, &connect.offer)
@@ -46,8 +47,7 @@ impl Settings {
         is_open.then_some(agreement).ok_or(Refusal::Security)
     }
 
-    /// Whether the longest request with this greeting fits: the acknowledgement of a cookie goes
-    /// before it.
+    /// Whether the longest request with this greeting fits.
     pub(crate) fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
         let id = [0; ConnectionId::MAX];
         let id = id.get(..self.config.connection_id_len.into());
@@ -57,8 +57,10 @@ impl Settings {
             secret: 0,
         };
         let connect = own.connect(1, &self.offer, Role::Listener);
+        // The request that brings a cookie back has the acknowledgement of the cookie before it.
         let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
         let fits = longest <= usize::from(self.config.path.request_size);
+        // Without a greeting the longest offer fits into the shortest request.
         let is_sent = greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX);
         is_sent.then_some(()).ok_or(ConnectError::TooLong)
     }
@@ -67,34 +69,35 @@ impl Settings {
 /// What a new peer is known by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
-    /// Our random id (§2.3). For a connection that came to us, the cookie.
+    /// Our random id; of a peer that connected to us, the cookie (§2.3).
     pub(crate) nonce: u64,
-    /// What the remote host is to put into its datagrams.
+    /// The connection id that the remote host has to put into its datagrams.
     pub(crate) connection_id: ConnectionId,
-    /// What nobody else is to know.
+    /// A key that nobody else knows.
     pub(crate) secret: u64,
 }
 
-/// Which of the two hosts asked to be connected, and which gives way if they have come to different
-/// addresses of each other: it sends to where the newest datagram came from.
+/// Which of the two hosts asked to be connected, and which one gives way if they have come to different
+/// addresses of each other: that one sends to the address that the newest datagram came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The remote host asked, and we give way. Such a peer counts against `max_peers`.
+    /// The remote host asked, and this one gives way. Such a peer counts against `max_peers`.
     Listener,
-    /// We asked, and the remote host gives way.
+    /// This host asked, and the remote host gives way.
     Leader,
-    /// Both asked, and we give way.
+    /// Both hosts asked, and this one gives way.
     Follower,
 }
 
 impl Identity {
-    /// The body of our requests and acknowledgements. `nonce_peer`: the remote host's random id, 0 if
-    /// that is not known.
+    /// The body of our requests and acknowledgements. `nonce_peer`: the remote host's random id; 0 if it
+    /// is not known.
     pub(super) fn connect(&self, nonce_peer: u64, ours: &Offer, role: Role) -> Connect {
         let mut offer = ours.clone();
         if role != Role::Listener {
-            // Bits without a meaning are random, an attempt's throughout, so that nobody learns to
-            // demand that they be 0 (RFC 8701). A listener's offer is always the same.
+            // Bits without a meaning are random, so that nobody learns to demand that they be 0 (RFC
+            // 8701), but the same throughout an attempt, as its cookie covers them. A listener's offer is
+            // always the same, as it keeps nothing between two datagrams.
             offer.features |= grease(self.nonce);
         }
         Connect {
@@ -118,36 +121,37 @@ impl Identity {
     }
 }
 
-/// The present.
+/// The time of a call, and what the host knows of its own steps and limits then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
     pub(crate) step: Duration,
-    /// How late the host is stepped when something is due, the worst of recent steps: nothing for one
-    /// that is called in time, about a step for one that is called once a frame.
+    /// How late the host is stepped when something is due, the worst of recent steps: 0 for a host that is
+    /// called in time, about a step for one that is called once for each frame of a game.
     pub(crate) lag: Duration,
-    /// The host's cap holds the data of all peers back.
+    /// True if the host's cap holds back the data of all peers.
     pub(crate) is_full: bool,
-    /// What received packets of the peer may take, by what those of all peers may.
+    /// The most bytes that received packets of the peer may take, by the budget of the host.
     pub(crate) may_keep: u64,
-    /// When the host was first stepped again after a pause, however short.
+    /// When the host was first stepped again after its last pause.
     pub(crate) awake_since: Instant,
-    /// When it was first stepped again after a pause of a quarter of the timeout: nobody can be
-    /// blamed for silence while we did not listen (`docs/deviations.md` T23).
+    /// When the host was first stepped again after its last pause of more than a quarter of the timeout:
+    /// no peer can be blamed for silence while the host did not listen (`docs/deviations.md` T23).
     pub(crate) back_since: Instant,
 }
 
-/// The pauses of ours that have put off the end of the peer since something was heard: only a few in a
-/// row do, or the end would never come to a host that is always stepped as seldom
-/// (`docs/deviations.md` T23).
+/// The number of the host's pauses that have put off the end of a peer since it was last heard.
 #[derive(Debug, Default)]
 pub(super) struct Excuses(u8);
 
 impl Excuses {
+    /// The most pauses in a row that put off the end: without a bound it would never come where the host
+    /// is always stepped as seldom (`docs/deviations.md` T23).
     const MAX: u8 = 3;
 
-    /// Whether a deadline has come. If it would be `later` but for a pause of ours, it is put off.
+    /// Whether a deadline has come. `later`: the deadline with the last pause left out. If that one has
+    /// not come, the deadline is put off to it.
     pub(super) fn is_over(&mut self, deadline: &mut Instant, later: Instant, now: Instant) -> bool {
         if *deadline > now {
             return false;

@@ -1,5 +1,5 @@
-//! §2.2, Figure 1: the five states of a peer, every transition between them, and what a peer has in
-//! each of them.
+//! The five states of a peer, every transition between them, and what a peer has in each state (§2.2,
+//! Figure 1).
 
 use alloc::boxed::Box;
 
@@ -9,19 +9,20 @@ use super::handshake::Handshake;
 use super::session::Session;
 use crate::time::Instant;
 
-/// The state of a peer.
+/// The state of a peer (§2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerState {
     /// The handshake is under way (§2.3).
     Connecting,
     /// Packets can be sent and received (§2.4).
     Connected,
-    /// We asked for the end and wait for the acknowledgement (§2.5).
+    /// This host has asked to disconnect, and waits for the acknowledgement (§2.5).
     Disconnecting,
-    /// Over. The peer only answers what is left of its connection, so that stray datagrams do no
-    /// harm.
+    /// The connection is over. For up to 30 s the peer answers late datagrams of its connection, so
+    /// that they do no harm.
     Disconnected,
-    /// To be deleted.
+    /// The connection is over, and the peer is deleted as soon as it is of no use, 30 s later at the
+    /// latest. Unread packets keep it, and late requests of a remote host that connected to this one.
     Zombie,
 }
 
@@ -32,21 +33,21 @@ pub(crate) enum Cause {
     Established,
     /// The handshake was refused, or the two configurations do not fit.
     Refused,
-    /// We gave up before the connection was established (`deviations.md` C12).
+    /// This host gave up before the connection was established (`deviations.md` C12).
     Cancelled,
-    /// We want to disconnect, and everything to be flushed is flushed (§2.5).
+    /// This host disconnects, and everything to be flushed is flushed (§2.5).
     Close,
     /// The remote host disconnected.
     ClosedByPeer,
-    /// A new connection of the same remote host took its place.
+    /// A new connection of the same remote host took the peer's place.
     Replaced,
-    /// The remote host acknowledged that we disconnect.
+    /// The remote host acknowledged the disconnection.
     CloseAcknowledged,
-    /// Nothing valid came for too long, or nothing answered.
+    /// Nothing valid came for too long, or no answer came in time.
     TimedOut,
     /// A bug was caught.
     InternalError,
-    /// The final timeout of a disconnected peer.
+    /// The final timeout of a disconnected peer has passed.
     Expired,
 }
 
@@ -69,12 +70,13 @@ impl PeerState {
             ) => Some(Self::Disconnected),
             (Self::Disconnecting, Cause::TimedOut | Cause::InternalError) => Some(Self::Zombie),
             (Self::Disconnected, Cause::Expired) => Some(Self::Zombie),
+            // A cause that comes twice, or too late, changes nothing.
             _ => None,
         }
     }
 
-    /// Whether the peer has neither ended nor said goodbye: short datagrams can be for it, and its
-    /// address is its own.
+    /// Whether the peer has neither ended nor said goodbye: short datagrams can be for it, and no other
+    /// peer may take its address.
     pub(crate) const fn is_open(self) -> bool {
         matches!(self, Self::Connecting | Self::Connected)
     }
@@ -88,23 +90,23 @@ impl PeerState {
     }
 }
 
-/// A state, with what a peer has in it alone.
+/// A state, with what a peer has in this state alone.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// Connecting: we ask a host, at one address or at several.
+    /// Connecting: this host asks a remote host, at one address or at several.
     Attempt {
         handshake: Box<Handshake>,
         /// When the attempt is given up.
         ends: Instant,
     },
-    /// Connecting: a host asks us, and has proved that it receives at its address (§2.3).
+    /// Connecting: a remote host asks this one, and has proved that it receives at its address (§2.3).
     Newcomer {
         session: Box<Session>,
-        /// The application has to say whether it wants the peer. Until then the remote host hears
-        /// nothing (`docs/wire.md`, "Handshake"); from then on it has to prove itself by a datagram
-        /// of the connection.
+        /// True until the application, or the host in its place, has said whether it wants the peer.
+        /// Until then the remote host hears nothing (`docs/wire.md`, "Handshake"); after that it has to
+        /// prove itself by a datagram of the connection.
         asked: bool,
-        /// When it is given up, or turned away.
+        /// When the newcomer is given up, or turned away.
         ends: Instant,
     },
     Connected(Connected),
@@ -113,7 +115,7 @@ pub(super) enum Phase {
     Zombie(Ended),
 }
 
-/// What is left while a state moves into the next one.
+/// What stands in a peer's place while its phase moves into the next one.
 impl Default for Phase {
     fn default() -> Self {
         Self::Zombie(Ended::default())
@@ -131,8 +133,8 @@ impl Phase {
         }
     }
 
-    /// The connection: from when it is known who the remote host is, and after the end until what had
-    /// arrived was read.
+    /// The connection: there as soon as the remote host is known, and until all that had arrived is
+    /// read.
     pub(super) fn session(&self) -> Option<&Session> {
         match self {
             Self::Attempt { .. } => None,
@@ -161,7 +163,7 @@ impl Phase {
         self.session().map(Session::remote_nonce)
     }
 
-    /// What is left of it when this has ended it.
+    /// What is left of the peer when this cause has ended it.
     pub(super) fn end(self, cause: Cause, now: Instant) -> Self {
         let next = self.state().after(cause);
         let ended = Ended::of(self, now);
@@ -172,7 +174,7 @@ impl Phase {
         }
     }
 
-    /// When something is due.
+    /// When the peer has something to do by itself.
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Attempt { handshake, ends } => handshake.retry.min(*ends),
@@ -191,6 +193,7 @@ mod tests {
 
     use super::*;
 
+    /// C10.
     #[test]
     fn figure_01_states_have_exactly_the_arrows_of_the_figure() {
         use PeerState::{Connected, Connecting, Disconnected, Disconnecting, Zombie};

@@ -1,4 +1,4 @@
-//! The books of the sequencing layer.
+//! Counts again what the books of the sequencing layer say.
 
 use super::channels::{ChannelTable, Totals};
 use super::cost;
@@ -9,7 +9,7 @@ use super::sender::Sender;
 use crate::frame::Mode;
 use crate::hooks::audit::Audit;
 
-/// No message counts more than `longest`.
+/// Compares the books with what is there. No message counts more than `longest` bytes.
 ///
 /// # Panics
 ///
@@ -57,6 +57,7 @@ pub(super) fn check(table: &ChannelTable, scheduler: &Scheduler, audit: &mut Aud
             promised.is_none_or(|id| id >= base),
             "{promised:?} was passed"
         );
+        // A channel that was forgotten would be silent until the next `send` on it.
         let served = made.in_turn || made.blocked || !made.sender.has_more();
         assert!(served, "channel {channel} has more and no turn");
         let turns = scheduler.turns(channel);
@@ -90,7 +91,7 @@ fn compare(table: &ChannelTable, found: &Totals) {
     assert!(found.kept <= params.receive_budget, "{found:?} {params:?}");
 }
 
-/// Counts again what is charged, and what is queued.
+/// Adds what a channel has charged to the books that are made anew; the bytes that it has queued.
 fn count(sender: &Sender, found: &mut Totals) -> u64 {
     let mut sum = 0;
     for waiting in sender.waiting.iter() {

@@ -12,7 +12,7 @@ use crate::frame::Mode;
 use crate::options::SendOptions;
 use crate::time::Instant;
 
-/// The length in packets up to which a queue is not worth shrinking.
+/// Packets up to which a queue keeps its memory: less is not worth giving back.
 const SMALL: usize = 256;
 
 /// A packet that waits.
@@ -20,7 +20,7 @@ const SMALL: usize = 256;
 pub(crate) struct Waiting {
     pub(crate) payload: Bytes,
     pub(crate) options: SendOptions,
-    /// When it was first looked at, or `NEVER`: `send` is told no time.
+    /// Time of the host's first look after `send`, which is told none; `NEVER` before.
     pub(crate) since: Instant,
 }
 
@@ -32,7 +32,7 @@ impl Waiting {
             .map_or(Instant::NEVER, |ttl| end(self.since, ttl))
     }
 
-    /// When it is dropped if it has not been begun, where unreliable packets may become so old.
+    /// When it is dropped unless it has been begun; `age` is how old unreliable packets may become.
     fn expires(&self, age: Duration) -> Instant {
         match self.options.mode {
             Mode::Unreliable => self.ends().min(end(self.since, age)),
@@ -40,7 +40,7 @@ impl Waiting {
         }
     }
 
-    /// Whether it may only become too old in the order in which it was sent.
+    /// Whether its age alone can end it: packets like this expire in the order in which they were sent.
     fn is_plain(&self) -> bool {
         let SendOptions {
             ttl, receipt, key, ..
@@ -49,45 +49,47 @@ impl Waiting {
     }
 }
 
-/// It may become exactly as old as that.
+/// The first instant at which something that waits since `since` is too old. Exactly `age` is not.
 pub(super) fn end(since: Instant, age: Duration) -> Instant {
     since + age + Duration::from_micros(1)
 }
 
-/// The place of a packet in the queue. It is empty once the packet was taken out.
+/// A packet and its place, a running number. Empty once the packet was taken out.
 #[derive(Debug)]
 struct Slot {
     place: u64,
     waiting: Option<Waiting>,
 }
 
-/// The packets, in the order in which they were sent. Whatever takes one out from between the
-/// others leaves an empty place, which is found by halving.
+/// The packets, in the order in which they were sent. One that is taken out from between others leaves an
+/// empty slot: so the places stay in order, and binary search finds one.
 #[derive(Debug)]
 pub(crate) struct Backlog {
-    /// How old an unreliable packet may become.
+    /// How old an unreliable packet may become before it is begun.
     age: Duration,
     queue: VecDeque<Slot>,
-    /// Places that are empty.
+    /// Slots in the queue that are empty.
     empty: usize,
     next_place: u64,
-    /// What stands before this place was looked at, but what was replaced since.
+    /// Packets at places before this one were looked at, except those in [`Others::replaced`].
     looked: u64,
-    /// Unreliable packets that have nothing but their age, the oldest first. They leave it in this
+    /// Places of the unreliable packets that only their age can end, the oldest first: they leave in this
     /// order.
     ages: VecDeque<u64>,
-    /// Made on first use.
+    /// None until a packet has options.
     others: Option<Box<Others>>,
 }
 
 /// Places of packets with options.
 #[derive(Debug, Default)]
 struct Others {
-    /// Of packets that took the place of older ones and were not looked at.
+    /// Those whose packets took the place of older ones and were not looked at.
     replaced: Vec<u64>,
-    /// By the times when they expire, if they do.
+    /// By the times when their packets expire, of those that do.
     deadlines: BTreeSet<(Instant, u64)>,
+    /// By key: at most one packet of a key waits.
     keys: BTreeMap<u64, u64>,
+    /// By the token of the receipt, of which there may be several.
     receipts: BTreeSet<(u64, u64)>,
 }
 
@@ -137,7 +139,10 @@ impl Backlog {
         }
         let waiting = Some(waiting);
         match replaced {
+            // At the end of the queue it would be put off for ever where states change faster than they leave
+            // (D3).
             Some(older) => {
+                // `look` does not return to places that it has seen.
                 if !older.since.is_never() {
                     self.others().replaced.push(place);
                 }
@@ -168,6 +173,8 @@ impl Backlog {
         let index = self.index(place)?;
         let waiting = self.queue[index].waiting.take()?;
         if waiting.is_plain() {
+            // Without a key or a receipt it can only be sent or expire, and both take the oldest first. It is
+            // not in the list if it was not looked at.
             if self.ages.front() == Some(&place) {
                 pop(&mut self.ages);
             }
@@ -187,10 +194,12 @@ impl Backlog {
     fn remove(&mut self, place: u64) -> Option<Waiting> {
         let waiting = self.take(place)?;
         self.empty += 1;
+        // The slot at the front is never empty: `front` and `is_empty` need no search.
         while let Some(Slot { waiting: None, .. }) = self.queue.front() {
             pop(&mut self.queue);
             self.empty -= 1;
         }
+        // Only where half is empty: as many packets were taken out as are moved.
         if self.empty > SMALL && 2 * self.empty > self.queue.len() {
             self.queue.retain(|slot| slot.waiting.is_some());
             self.queue.shrink_to(2 * self.queue.len());
@@ -209,7 +218,7 @@ impl Backlog {
         self.remove(place)
     }
 
-    /// The packets that were sent since the last look wait from now on.
+    /// The host looks: packets that were sent since the last look wait from now on.
     pub(crate) fn look(&mut self, now: Instant) {
         let age = self.age;
         let fresh = self.queue.partition_point(|slot| slot.place < self.looked);
@@ -226,6 +235,7 @@ impl Backlog {
                 others.deadlines.insert((waiting.expires(age), slot.place));
             }
         }
+        // Those in the place of older packets stand anywhere in the queue.
         let Some(mut others) = self.others.take() else {
             return;
         };
@@ -245,7 +255,7 @@ impl Backlog {
         self.queue.len() - self.empty
     }
 
-    /// When the next one of those with options expires, and its place.
+    /// When the next packet with options expires, and its place.
     fn next_deadline(&self) -> Option<(Instant, u64)> {
         self.others.as_ref()?.deadlines.first().copied()
     }
@@ -288,10 +298,11 @@ impl Backlog {
     }
 }
 
-/// Takes the first one. A queue that has become short gives back its memory.
+/// Takes the first element. A queue that has become short gives back its memory.
 fn pop<T>(queue: &mut VecDeque<T>) -> Option<T> {
     let first = queue.pop_front();
     if queue.capacity() > SMALL && 4 * queue.len() < queue.capacity() {
+        // To twice its length, so that it does not grow and shrink by turns.
         queue.shrink_to(2 * queue.len());
     }
     first

@@ -1,5 +1,5 @@
-//! The channels of a peer (§3.2): each with its sending and its receiving half, what they count
-//! together, and in which of them something arrived.
+//! The channels of a peer, each with its sending and its receiving half; what they count together; and in
+//! which of them something arrived (§3.2).
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -21,40 +21,42 @@ use crate::hooks::work;
 use crate::stats::QueueTime;
 use crate::time::Instant;
 
-/// Bytes and packets of all channels together.
+/// Bytes and packets of all channels of a peer together. Bytes are those of [`cost`](super::cost).
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    /// Charged to the remote's receive budget, until its window passes the packet.
+    /// Bytes charged to the remote's receive budget, until its window passes the packet.
     pub(crate) charged: u64,
-    /// Accepted by `send`, neither sent for good nor acknowledged.
+    /// Bytes accepted by `send`, neither sent for good nor acknowledged.
     pub(crate) room: SendRoom,
     /// Reliable and passive packets that are not acknowledged.
     pub(crate) undelivered: u32,
     /// Packets that wait for their first fragment to be sent, or are being sent.
     pub(crate) unsent: u32,
-    /// Received and not yet consumed.
+    /// Bytes received and not yet consumed.
     pub(crate) kept: u64,
-    /// Of those, what unreliable packets take.
+    /// Those of them that unreliable packets take.
     pub(crate) kept_unreliable: u64,
-    /// Consumed or skipped since a window acknowledgement was last prompted.
+    /// Bytes consumed or skipped since all channels were last made to report.
     pub(crate) passed: u64,
-    /// Packets that were passed, with receipts whose last word is not known yet.
+    /// Packets that the remote window has passed, and whose receipts wait for the last word.
     pub(crate) unsettled: u32,
     /// Packets that waited too long to be sent, or to be sent again.
     pub(crate) expired: u64,
     /// Packets that a newer one with the same key took the place of.
     pub(crate) replaced: u64,
+    /// Packets that the application cancelled.
     pub(crate) cancelled: u64,
     /// Incomplete unreliable packets that were given up.
     pub(crate) incomplete: u64,
-    /// Complete ones that made room for others.
+    /// Complete unreliable packets that made room for others.
     pub(crate) evicted: u64,
-    /// The ids that rings of receive queues were made for, or that packets leapt over.
+    /// Ids that rings of receive queues were made for, or that packets leapt over: a measure of work.
     pub(crate) ring_ids: u64,
     pub(crate) receipts: Receipts,
 }
 
 impl Totals {
+    /// Counts bytes that are kept of a packet.
     pub(super) fn keep(&mut self, mode: Mode, bytes: u64) {
         self.kept += bytes;
         if mode == Mode::Unreliable {
@@ -62,6 +64,7 @@ impl Totals {
         }
     }
 
+    /// Counts bytes that are no longer kept of a packet.
     pub(super) fn release(&mut self, mode: Mode, bytes: u64) {
         self.kept -= bytes;
         if mode == Mode::Unreliable {
@@ -69,14 +72,14 @@ impl Totals {
         }
     }
 
-    /// What receipts take of the send budget: `told` bytes of those that were not taken, and what is
-    /// remembered of packets whose last word is not known.
+    /// Bytes that receipts take of the send budget: `told`, those of receipts that were not taken, and what
+    /// is remembered of packets whose last word is not known.
     pub(super) fn receipts_cost(&self, told: u64) -> u64 {
         told + u64::from(self.unsettled) * UNSETTLED
     }
 }
 
-/// What a channel needs to know of its peer beside itself.
+/// What a channel uses of its peer beside itself.
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     pub(super) params: &'a SequencingParams,
@@ -97,7 +100,7 @@ pub(crate) struct Channel {
     pub(crate) blocked: bool,
     /// True while it is in the queue of channels in which something arrived.
     pub(crate) arrived: bool,
-    /// True if something of that can be delivered: looked up anew after every change of the receiver.
+    /// True if something of that can be delivered: found anew after every change of the receiver.
     pub(crate) ready: bool,
 }
 
@@ -121,7 +124,7 @@ impl Channel {
         }
     }
 
-    /// After the receiver has changed: what can be delivered now is offered.
+    /// Offers what can be delivered. To be called after the receiver has changed.
     pub(crate) fn look_again(
         &mut self,
         channel: u8,
@@ -139,14 +142,14 @@ impl Channel {
 #[derive(Debug)]
 pub(super) struct ChannelTable {
     pub(super) params: SequencingParams,
-    /// What this host wants of each channel; of those that have none here, the default.
+    /// What this host wants of each channel, from channel 0 on; channels beyond have the default.
     pub(super) settings: Box<[Settings]>,
-    /// Made on first use.
+    /// By channel. Each is made on first use, as most are never used.
     made: Vec<Option<Box<Channel>>>,
     pub(super) totals: Totals,
     /// Channels in which something arrived since they were last read empty.
     arrived: VecDeque<u8>,
-    /// No incomplete packet is to be given up before this.
+    /// No incomplete packet is to be given up before this time.
     pub(super) give_up_at: Instant,
     /// How old an unreliable packet may become before it is begun.
     pub(super) age: Duration,
@@ -176,14 +179,14 @@ impl ChannelTable {
         self.made.get(usize::from(channel))?.as_deref()
     }
 
-    /// A channel that was made.
+    /// A channel, if it was made.
     pub(super) fn made(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
         let made = self.made.get_mut(usize::from(channel))?.as_deref_mut()?;
         let (params, totals) = (&self.params, &mut self.totals);
         Some((made, Shared { params, totals }))
     }
 
-    /// The same, of a channel that is made if it was not.
+    /// A channel, which is made if it was not; none beyond the agreed ones.
     pub(super) fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
         let slot = self.made.get_mut(usize::from(channel))?;
         let (first, params, age) = (self.first_id, &self.params, self.age);
@@ -205,7 +208,7 @@ impl ChannelTable {
         })
     }
 
-    /// What a channel takes of the send budget.
+    /// Bytes that a channel takes of the send budget.
     pub(super) fn held(&self, channel: u8) -> Held {
         let made = self.get(channel);
         made.map_or_else(Held::default, |made| made.sender.held)
@@ -217,7 +220,7 @@ impl ChannelTable {
         made.filter_map(|(channel, made)| Some((channel, made.as_deref()?)))
     }
 
-    /// After something has come: it is offered to the application. Whether a question about suspects
+    /// Offers a channel in which something has come to the application. Whether a question about suspects
     /// becomes due.
     pub(super) fn has_arrived(&mut self, channel: u8) -> bool {
         let Some((made, shared)) = self.get_mut(channel) else {
@@ -231,7 +234,7 @@ impl ChannelTable {
         asks
     }
 
-    /// After the receiver of a channel has changed otherwise: what can be delivered now is offered.
+    /// Offers what can be delivered. To be called after the receiver has changed without an arrival.
     pub(super) fn look_again(&mut self, channel: u8) {
         let made = self.made.get_mut(usize::from(channel));
         if let Some(made) = made.and_then(Option::as_deref_mut) {
@@ -246,6 +249,7 @@ impl ChannelTable {
         while let Some(channel) = self.arrived.pop_front() {
             work::count(1);
             let (made, mut shared) = self.get_mut(channel)?;
+            // Offered, but not ready: what has come waits for something, or has made room since.
             made.arrived = made.ready;
             if !made.ready {
                 continue;
@@ -254,6 +258,7 @@ impl ChannelTable {
             made.ready = made.receiver.is_ready(shared.params);
             made.arrived = consumed.is_some();
             if made.arrived {
+                // Behind the others, so that a channel with many packets holds none of them up (Q11).
                 self.arrived.push_back(channel);
             }
             return Some((channel, consumed));
@@ -268,16 +273,19 @@ impl ChannelTable {
         self.arrived.iter().any(front)
     }
 
-    /// Whether `more` bytes can be kept; unreliable packets make room if they must, incomplete ones
-    /// first. If that would not be enough, they stay. `may_keep`: what the host has for this peer.
+    /// Whether `more` bytes can be kept. Unreliable packets make room if they must, and stay if that would
+    /// not be enough. `may_keep`: bytes that the host has for this peer.
     pub(super) fn make_room(&mut self, more: u64, may_keep: u64) -> bool {
         let budget = self.params.receive_budget.min(may_keep);
         let Some(kept) = budget.checked_sub(more) else {
             return false;
         };
+        // Reliable and passive packets are acknowledged, and never make room. If they alone take too much,
+        // nothing is thrown out: the datagram is refused anyway.
         if self.totals.kept.saturating_sub(kept) > self.totals.kept_unreliable {
             return false;
         }
+        // Incomplete ones first: they may never be complete.
         for complete in [false, true] {
             for (channel, made) in (0..=u8::MAX).zip(&mut self.made) {
                 if self.totals.kept <= kept {
@@ -286,6 +294,7 @@ impl ChannelTable {
                 work::count(1);
                 let Some(made) = made else { continue };
                 let delivery = &mut made.receiver.delivery;
+                // A packet that waited behind one of these may be deliverable now.
                 if delivery.evict(complete, kept, &mut self.totals) {
                     made.look_again(channel, &self.params, &mut self.arrived);
                 }
@@ -294,12 +303,12 @@ impl ChannelTable {
         self.totals.kept <= kept
     }
 
-    /// Gives up the incomplete packets whose time has come (`docs/deviations.md` Q10). The time was
-    /// noted when a fragment came, and later ones may have put it off.
+    /// Gives up the incomplete packets whose time has come (`docs/deviations.md` Q10).
     pub(super) fn give_up_overdue(&mut self, now: Instant) {
         if self.give_up_at > now {
             return;
         }
+        // It was noted when a fragment came, and later ones may have put it off: each channel says anew.
         self.give_up_at = Instant::NEVER;
         for (channel, made) in (0..=u8::MAX).zip(&mut self.made) {
             work::count(1);
@@ -307,18 +316,20 @@ impl ChannelTable {
             let delivery = &mut made.receiver.delivery;
             let any = delivery.give_up_overdue(&mut self.totals, now);
             self.give_up_at = self.give_up_at.min(delivery.partials.due());
+            // As in `make_room`: what waited behind them may be deliverable now.
             if any {
                 made.look_again(channel, &self.params, &mut self.arrived);
             }
         }
     }
 
-    /// The connection has ended: what is open is lost, and what has come of packets is no longer held
-    /// back because others may come before them.
+    /// The connection has ended: tells receipts of what can no longer arrive, and offers to the application
+    /// what was held back because others might come before it.
     pub(super) fn close(&mut self) {
         for (channel, made) in (0..=u8::MAX).zip(&mut self.made) {
             let Some(made) = made else { continue };
             made.sender.close(&mut self.totals);
+            // Before the look: suspects can be delivered once they are believed.
             made.receiver.believe_all();
             made.look_again(channel, &self.params, &mut self.arrived);
         }

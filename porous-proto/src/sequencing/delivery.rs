@@ -1,6 +1,7 @@
-//! How the receiving half of a channel gives packets to the application: in the order they were sent
-//! (§3.2.3), or, if it is unordered, as they are complete, with m_b behind what is missing for as long
-//! as the sender can do without it (`docs/deviations.md` D5); and what is given up meanwhile.
+//! How the receiving half of a channel gives packets to the application, and what it gives up meanwhile.
+//! Packets come in the order in which they were sent (§3.2.3) or, on an unordered channel, as they are
+//! complete; m_b then stays behind what is missing for as long as the sender can do without it
+//! (`docs/deviations.md` D5).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,12 +20,12 @@ use crate::hooks::canary::{Bug, strikes};
 use crate::serial;
 use crate::time::Instant;
 
-/// A packet of which nothing came for this time is given up. Its fragments leave one after the other:
-/// what has not come by now was lost, unless the sender itself was held up.
+/// An incomplete unreliable packet is given up when nothing of it came for this time. Its fragments leave one
+/// after the other: one that has not come by then was lost, unless the sender itself was held up.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(2);
 
-/// The most incomplete packets of a channel. An honest sender is at one packet of a channel at a time;
-/// there are more where fragments overtook each other or were lost.
+/// The most incomplete unreliable packets of a channel. An honest sender begins a packet of a channel when
+/// the one before has left; there are more where fragments overtook each other or were lost.
 const PARTIALS_MAX: usize = 32;
 
 /// The incomplete unreliable packets of a channel, and when the last fragment of each came.
@@ -36,7 +37,7 @@ impl Partials {
         Self(Vec::new())
     }
 
-    /// A fragment has come, of a packet that is not complete by it.
+    /// A fragment has come of a packet that is still incomplete.
     fn grows(&mut self, id: u64, now: Instant) {
         match self.0.iter_mut().find(|(other, _)| *other == id) {
             Some((_, heard)) => *heard = now,
@@ -44,40 +45,40 @@ impl Partials {
         }
     }
 
-    /// It is complete.
+    /// The packet is complete, or is given up.
     pub(crate) fn forget(&mut self, id: u64) {
         self.0.retain(|&(other, _)| other != id);
     }
 
-    /// The receive window has passed them.
+    /// The receive window has passed the packets up to this id.
     pub(crate) fn forget_through(&mut self, id: u64) {
         self.0.retain(|&(other, _)| other > id);
     }
 
-    /// How many there are.
+    /// The number of incomplete packets.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// When the next one is to be given up.
+    /// When the next packet is to be given up.
     pub(crate) fn due(&self) -> Instant {
         let due = self.0.iter().map(|&(_, heard)| heard + GIVEN_UP_AFTER);
         due.min().unwrap_or(Instant::NEVER)
     }
 }
 
-/// What has come and was not passed by the receive window Q_r (17), and what the window passes.
+/// What has come and the receive window Q_r (17) has not passed, and how the window moves on.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     pub(super) queue: ReceiveQueue,
     pub(super) partials: Partials,
-    /// What became of packets, if the sender wants to know.
+    /// What became of packets, from when their sender first wanted to know.
     pub(super) fates: Option<Box<FateLog>>,
-    /// The last marked id (18) that m_b passed and that was not reported.
+    /// The last marked id (18) that m_b has passed and that was not reported.
     pub(super) fired: Option<u64>,
     order: Order,
-    /// One past the newest entry at the last report, if it is unordered.
+    /// One past the newest entry at the last report, on an unordered channel.
     seen: u64,
 }
 
@@ -93,8 +94,8 @@ impl Delivery {
         }
     }
 
-    /// Whether this packet comes after the window has passed it, and its sender does not know that yet
-    /// but wants to.
+    /// Whether the window has passed this packet, and the sender, which wants to know, is still to be told
+    /// that it was skipped.
     pub(super) fn comes_too_late(&self, id: u32, params: &SequencingParams) -> bool {
         let base = self.queue.base();
         let behind = (1 << params.id_bits) - params.window;
@@ -109,7 +110,7 @@ impl Delivery {
         totals.ring_ids += self.queue.insert(id, entry);
     }
 
-    /// Forgets whatever is there of a packet.
+    /// Forgets all that is there of a packet.
     pub(super) fn forget(&mut self, id: u64, totals: &mut Totals) {
         if let Some(entry) = self.queue.remove(id) {
             totals.release(entry.mode, entry.cost());
@@ -117,22 +118,23 @@ impl Delivery {
         self.partials.forget(id);
     }
 
-    /// The next entry that can be consumed: a complete packet, which may pass sentinels, or else a
-    /// sentinel that blocks the window.
+    /// The next entry that can be consumed: a complete packet, or else a sentinel that blocks the window.
     fn next_consumable(&self, believed: u64, params: &SequencingParams) -> Option<u64> {
         let limit = self.queue.limit().min(believed);
+        // The packet first: it passes sentinels and missing packets that stand before it.
         let complete = self.queue.first_complete(limit);
         complete.or_else(|| self.first_blocking((limit, believed), params))
     }
 
-    /// The first sentinel before `limit` whose packet is missing, if it may be consumed. Only marked
-    /// ids have one.
+    /// The first sentinel before `limit` whose packet is missing, if it may be consumed.
     fn first_blocking(
         &self,
         (limit, believed): (u64, u64),
         params: &SequencingParams,
     ) -> Option<u64> {
+        // What is not believed is not the newest: a forged packet must not let sentinels be passed (P14).
         let newest = believed.checked_sub(1)?;
+        // Only marked ids have sentinels.
         let mut id = next_marked(self.queue.base(), params.spacing);
         while id < limit && may_consume(id, newest, params.window, params.spacing) {
             if self.queue.get(id).is_some_and(|entry| entry.sentinel) {
@@ -143,7 +145,8 @@ impl Delivery {
         None
     }
 
-    /// The window passes the packet `id`, and those from `from` on before it, which have not come.
+    /// Notes that the window passes the packet `id`, and the packets from `from` on before it, which were not
+    /// given to the application.
     fn note(&mut self, (from, id): (u64, u64), given: bool, params: &SequencingParams) {
         if let Some(fates) = &mut self.fates {
             fates.push(id - from, true, params);
@@ -155,7 +158,7 @@ impl Delivery {
     pub(crate) fn is_ready(&self, believed: u64, params: &SequencingParams) -> bool {
         match self.order {
             Order::Ordered => self.next_consumable(believed, params).is_some(),
-            // Something can be delivered, or m_b has to be moved on.
+            // There is a packet to deliver, or m_b lags so far behind that it has to be moved on.
             Order::Unordered => {
                 let complete = self.queue.first_complete(believed);
                 complete.is_some() || self.next_skip(relief(believed, params), params).is_some()
@@ -180,7 +183,8 @@ impl Delivery {
         None
     }
 
-    /// Deletes what is older, moves m_b past `id`, and notes whether (18) fired.
+    /// Consumes the entry of `id`: deletes older ones, moves m_b past it, and notes whether (18) fired. The
+    /// packet, if there is one to deliver.
     fn consume_entry(&mut self, id: u64, shared: &mut Shared<'_>) -> Option<(Mode, Bytes)> {
         if strikes(Bug::DeliversTwice) {
             if let Some(Content::Complete(payload)) = self.queue.get(id).map(|e| &e.content) {
@@ -188,6 +192,8 @@ impl Delivery {
             }
         }
         let base = self.queue.base();
+        // Each id counts a packet's charge, also where nothing came: the sender has charged them all, and
+        // cannot go on before it hears that they were passed.
         shared.totals.passed += (id - base) * cost(0);
         let mut from = base;
         while let Some(skipped) = self.queue.next(from).filter(|&next| next < id) {
@@ -202,6 +208,7 @@ impl Delivery {
         shared.totals.passed += cost(entry.len());
         self.queue.advance_to(id + 1);
         self.partials.forget_through(id);
+        // An earlier one that is not reported yet stays: its report is still due.
         self.fired = last_marked(base, id + 1, shared.params.spacing).or(self.fired);
         let given = matches!(entry.content, Content::Complete(_));
         self.note((base, id), given, shared.params);
@@ -215,13 +222,14 @@ impl Delivery {
         }
     }
 
-    /// The next packet that is complete. It leaves its entry in the queue, so that no other is
-    /// delivered under its id.
+    /// Delivers the next complete packet of an unordered channel. Its entry stays in the queue, so that no
+    /// other packet is delivered under its id.
     fn consume_unordered(
         &mut self,
         believed: u64,
         shared: &mut Shared<'_>,
     ) -> Option<(Mode, Bytes)> {
+        // Before all else: a sender that fills its window would wait for m_b.
         self.skip_to(relief(believed, shared.params), shared);
         while let Some(id) = self.queue.first_complete(believed) {
             let twice = strikes(Bug::DeliversTwice);
@@ -232,6 +240,7 @@ impl Delivery {
                         return (entry.mode, 0, Content::Complete(payload.clone()));
                     }
                 }
+                // Told apart, as the sender hears that the packet of a tombstone was not delivered.
                 let after = if matches!(entry.content, Content::Tombstone) {
                     Content::Buried
                 } else {
@@ -248,24 +257,24 @@ impl Delivery {
                 return Some((mode, payload));
             }
         }
-        // What was buried has moved m_b, and may let it go on.
+        // Tombstones were consumed, which may let m_b go on.
         self.skip_to(relief(believed, shared.params), shared);
         None
     }
 
-    /// Whether packets were delivered that m_b has not passed.
+    /// Whether there are packets that were delivered and that m_b has not passed.
     pub(super) fn lags(&self) -> bool {
         self.queue.has_delivered()
     }
 
-    /// The remote host is about to be told where the window is: what is missing of what was there
-    /// the last time is not waited for any longer.
+    /// To be called when the remote host is about to be told where the window is. What is missing and was
+    /// missing at the report before is not waited for any longer: m_b passes it.
     pub(super) fn catch_up(&mut self, believed: u64, shared: &mut Shared<'_>) {
         let seen = core::mem::replace(&mut self.seen, believed);
         self.skip_to(seen, shared);
     }
 
-    /// Moves m_b on to `to` at most, past what is missing and nobody waits for.
+    /// Moves m_b on to `to` at most, past missing packets that no other waits for.
     fn skip_to(&mut self, to: u64, shared: &mut Shared<'_>) {
         while let Some(next) = self.next_skip(to, shared.params) {
             self.pass_to(next, shared);
@@ -273,15 +282,18 @@ impl Delivery {
         }
     }
 
-    /// Where m_b can be moved to at once, `to` at most: past the last packet that was delivered, or
-    /// the last sentinel, before anything that depends on what was not delivered, and before
-    /// anything that can be delivered.
+    /// Where m_b can be moved to at once, `to` at most: past the last packet that was delivered, or the last
+    /// sentinel.
     fn next_skip(&self, to: u64, params: &SequencingParams) -> Option<u64> {
+        // Not past an entry that waits for another: the packet that it depends on is reliable, and comes. Nor
+        // past a complete packet, which would never be delivered.
         let limit = to.min(self.queue.limit());
         let complete = self.queue.first_complete(limit);
         let limit = complete.unwrap_or(limit);
         let delivered = self.queue.last_delivered(limit);
         let from = delivered.map_or_else(|| self.queue.base(), |id| id + 1);
+        // Behind the last delivered packet a sentinel shows that an unreliable packet was sent there, and
+        // that nobody needs it.
         let mut marked = last_marked(from, limit.max(from), params.spacing);
         while let Some(id) = marked.filter(|&id| id >= from) {
             if self.queue.get(id).is_some_and(Entry::is_sentinel) {
@@ -292,7 +304,7 @@ impl Delivery {
         delivered.map(|id| id + 1)
     }
 
-    /// m_b ← `to`. What was not delivered of what is before counts as skipped.
+    /// m_b ← `to`. Packets before that were not delivered count as skipped.
     fn pass_to(&mut self, to: u64, shared: &mut Shared<'_>) {
         let base = self.queue.base();
         let mut from = base;
@@ -319,11 +331,11 @@ impl Delivery {
         }
     }
 
-    /// A fragment has come, of a packet that is not complete by it. If there are too many such
-    /// packets, the oldest goes, as it is the least likely to be completed.
+    /// A fragment has come of an unreliable packet that is still incomplete.
     pub(super) fn grows(&mut self, id: u64, totals: &mut Totals, now: Instant) {
         self.partials.grows(id, now);
         if self.partials.0.len() > PARTIALS_MAX {
+            // The oldest: it is the least likely to become complete.
             if let Some(id) = self.queue.first_unreliable(false) {
                 self.give_up(id, totals);
                 totals.incomplete += 1;
@@ -331,7 +343,7 @@ impl Delivery {
         }
     }
 
-    /// Gives up the packets of which nothing came for a while. Whether there were any.
+    /// Gives up the packets of which nothing came for [`GIVEN_UP_AFTER`]. Whether there were any.
     pub(super) fn give_up_overdue(&mut self, totals: &mut Totals, now: Instant) -> bool {
         let before = totals.incomplete;
         let overdue = |&(_, heard): &(u64, Instant)| heard + GIVEN_UP_AFTER <= now;
@@ -343,10 +355,11 @@ impl Delivery {
         totals.incomplete > before
     }
 
-    /// Forgets an unreliable packet. Its sentinel stays.
+    /// Forgets an unreliable packet, but not its sentinel.
     fn give_up(&mut self, id: u64, totals: &mut Totals) {
         self.partials.forget(id);
         let freed = self.queue.get(id).map_or(0, Entry::cost);
+        // Without the sentinel the window could not move past this packet.
         let keeps_sentinel = |entry: &mut Entry| {
             entry.content = Content::Sentinel;
             entry.sentinel
@@ -359,8 +372,8 @@ impl Delivery {
         }
     }
 
-    /// Makes room until `kept` bytes are kept at most, by giving up incomplete unreliable packets,
-    /// or complete ones. Whether it gave up any.
+    /// Gives up unreliable packets, complete or incomplete ones, until at most `kept` bytes are kept. Whether
+    /// it gave up any.
     pub(super) fn evict(&mut self, complete: bool, kept: u64, totals: &mut Totals) -> bool {
         let before = totals.kept;
         while totals.kept > kept {
@@ -375,8 +388,8 @@ impl Delivery {
     }
 }
 
-/// Where m_b of an unordered channel must not stay behind: the sender has half a window ahead of what
-/// it knows of.
+/// The id before which m_b of an unordered channel must not stay: half a window is left to the sender, which
+/// knows no more of m_b than it was told.
 const fn relief(believed: u64, params: &SequencingParams) -> u64 {
     believed.saturating_sub(params.window / 2)
 }

@@ -1,6 +1,5 @@
-//! What the receive queue holds of a packet: nothing but its sentinel, some of its fragments, or all
-//! of it. Memory is taken for what arrived, never for what a fragment announces
-//! (`docs/deviations.md` Q1, Q3).
+//! What the receive queue holds of a packet: its sentinel alone, some of its bytes, or all of them. Memory is
+//! taken for what arrived, never for what a fragment announces (`docs/deviations.md` Q1, Q3).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,15 +13,15 @@ use crate::frame::{Mode, Packet};
 /// What is there of a packet.
 #[derive(Debug)]
 pub(crate) enum Content {
-    /// Nothing but its sentinel (§3.2.2).
+    /// Nothing but its sentinel, or nothing yet (§3.2.2).
     Sentinel,
     Partial(Box<Reassembly>),
     Complete(Bytes),
-    /// A reliable or passive packet that was given up: consumed, not delivered.
+    /// A reliable or passive packet that was given up. It is consumed like a packet, and not delivered.
     Tombstone,
-    /// It was delivered, and m_b has not passed it: on an unordered channel.
+    /// A packet of an unordered channel that was delivered, and that m_b has not passed.
     Delivered,
-    /// The same of a tombstone, which was consumed.
+    /// A tombstone of an unordered channel that was consumed, and that m_b has not passed.
     Buried,
 }
 
@@ -30,8 +29,9 @@ pub(crate) enum Content {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) mode: Mode,
+    /// Distance to the reliable packet that must be delivered before, 0 for none (§3.2.3).
     pub(crate) dependency: u32,
-    /// A sentinel has come for it.
+    /// True once a sentinel has come for the packet.
     pub(crate) sentinel: bool,
     pub(crate) content: Content,
 }
@@ -55,15 +55,17 @@ impl Entry {
         }
     }
 
+    /// Bytes that the entry takes of the receive budget.
     pub(crate) fn cost(&self) -> u64 {
         match self.content {
-            // The sender does not count sentinels either, and of them there are at most N_Q / M.
+            // Both hosts leave sentinels out of the count: of a channel there are at most N_Q / M (Q2). What
+            // was delivered takes no memory beside its entry.
             Content::Sentinel | Content::Delivered | Content::Buried => 0,
             Content::Partial(_) | Content::Complete(_) | Content::Tombstone => cost(self.len()),
         }
     }
 
-    /// Adds a message that was checked.
+    /// Adds the bytes of a message that was checked.
     pub(crate) fn add(&mut self, packet: &Packet<&[u8]>) {
         let (offset, len) = packet.part();
         if matches!(self.content, Content::Sentinel) {
@@ -79,6 +81,7 @@ impl Entry {
             return;
         };
         if parts.add(offset, packet.payload, news) {
+            // Moved out of the box: the bytes of a packet that came in order are not copied.
             let parts = core::mem::replace(&mut **parts, Reassembly::new(0));
             self.content = Content::Complete(parts.finish());
         }
@@ -89,13 +92,13 @@ impl Entry {
         self.sentinel && matches!(self.content, Content::Sentinel)
     }
 
-    /// Whether it waits for nothing but its turn.
+    /// Whether it waits for nothing but its turn to be consumed.
     pub(crate) const fn is_complete(&self) -> bool {
         matches!(self.content, Content::Complete(_) | Content::Tombstone)
     }
 }
 
-/// Bytes of a packet that came one after the other, so that they lie together.
+/// Bytes of a packet that follow each other in the packet and in the order of their arrival.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     /// Where it begins and ends in the packet.
@@ -113,16 +116,17 @@ impl Piece {
     }
 }
 
-/// Beside one for this many bytes that arrived, a packet may have a few pieces more.
+/// A packet may have one piece for this number of bytes that arrived, and [`FEW`] more. Fragments that do not
+/// overlap never reach that, as none but the last is shorter than 256 bytes.
 const BYTES_A_PIECE: usize = 128;
 const FEW: usize = 8;
 
 /// A packet of which some bytes have arrived.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
-    /// The packet's length.
+    /// The packet's length in bytes.
     whole: u32,
-    /// What has arrived, in the order of the packet: no two overlap.
+    /// The pieces that have arrived, in the order of the packet: no two overlap.
     pieces: Vec<Piece>,
     /// The bytes, in the order in which they arrived.
     data: Vec<u8>,
@@ -152,8 +156,8 @@ impl Reassembly {
         self.pieces.partition_point(|piece| piece.end <= byte)
     }
 
-    /// How many of these bytes of the packet are new; None if those that are not differ from what
-    /// arrived before.
+    /// The number of these bytes of the packet that are new. None if the others differ from what arrived
+    /// before.
     pub(crate) fn news(&self, offset: u32, bytes: &[u8]) -> Option<usize> {
         let end = end(offset, bytes);
         let mut new = bytes.len();
@@ -161,6 +165,7 @@ impl Reassembly {
         for piece in rest.iter().take_while(|piece| piece.start < end) {
             let (from, to) = (piece.start.max(offset), piece.end.min(end));
             let known = &self.data[piece.place(from, to)];
+            // One of the two is forged, and a receiver cannot tell which (Q13).
             if known != part(offset, bytes, from, to) {
                 return None;
             }
@@ -169,14 +174,14 @@ impl Reassembly {
         Some(new)
     }
 
-    /// Adds bytes of the packet, of which [`news`](Self::news) are new. True if the packet is
-    /// complete now.
+    /// Adds bytes of the packet, of which [`news`](Self::news) are new. Whether the packet is complete now.
     pub(crate) fn add(&mut self, offset: u32, bytes: &[u8], news: usize) -> bool {
         self.reserve(news);
         let end = end(offset, bytes);
         let (mut from, mut index) = (offset, self.first(offset));
         while from < end {
             let next = self.pieces.get(index).map(|piece| (piece.start, piece.end));
+            // What is known is left out, and each gap between known pieces becomes a piece.
             match next.filter(|&(start, _)| start <= from) {
                 Some((_, known)) => {
                     from = known;
@@ -189,24 +194,26 @@ impl Reassembly {
                 }
             }
         }
-        // Fragments that overlap others can be made to bring a byte each: what is known of the bytes
-        // must not take more than the bytes.
+        // Fragments that overlap others can be made to bring one byte each: pieces must not take more memory
+        // than the bytes.
         if self.pieces.len() > self.data.len() / BYTES_A_PIECE + FEW {
             self.sort();
         }
         self.data.len() == self.whole as usize
     }
 
-    /// Makes room: at most for twice what arrived, and never for more than the packet needs.
+    /// Makes room for `more` bytes.
     fn reserve(&mut self, more: usize) {
         let needed = self.data.len() + more;
         if needed > self.data.capacity() {
+            // At most twice what arrived, which bounds what a peer may cost, and never more than the packet:
+            // its announced length alone must cost nothing (Q1).
             let room = (2 * self.data.len()).min(self.whole as usize);
             self.data.reserve_exact(room.max(needed) - self.data.len());
         }
     }
 
-    /// Adds bytes that are new, before the piece with this index. The index of the next one.
+    /// Adds bytes that are new, before the piece with this index. Returns the index of the piece behind them.
     fn append(&mut self, index: usize, start: u32, bytes: &[u8]) -> usize {
         let at = last(self.data.len());
         self.data.extend_from_slice(bytes);
@@ -214,6 +221,7 @@ impl Reassembly {
         let before = index.checked_sub(1).and_then(|i| self.pieces.get_mut(i));
         let follows =
             |piece: &&mut Piece| piece.end == start && piece.at + (piece.end - piece.start) == at;
+        // Fragments mostly come in the order of the packet: then there is one piece, however many they are.
         if let Some(before) = before.filter(follows) {
             before.end = end;
             return index;
@@ -222,7 +230,7 @@ impl Reassembly {
         index + 1
     }
 
-    /// Brings the bytes into the order of the packet.
+    /// Copies the bytes into the order of the packet: pieces that touch become one.
     fn sort(&mut self) {
         let mut sorted = Self {
             whole: self.whole,
@@ -238,6 +246,7 @@ impl Reassembly {
 
     /// The complete packet.
     pub(crate) fn finish(mut self) -> Bytes {
+        // One piece is in order already, and copies nothing.
         if self.pieces.len() > 1 {
             self.sort();
         }
@@ -245,12 +254,12 @@ impl Reassembly {
     }
 }
 
-/// Of `bytes`, which begin at `offset`, those from `start` to `end`.
+/// Of `bytes`, which begin at `offset` of the packet, those from `start` to `end`.
 fn part(offset: u32, bytes: &[u8], start: u32, end: u32) -> &[u8] {
     &bytes[(start - offset) as usize..(end - offset) as usize]
 }
 
-/// Where these bytes end, which begin at `offset`. No packet is longer than 2^32 - 1 bytes.
+/// Where bytes end that begin at `offset` of the packet. No packet is longer than 2^32 - 1 bytes.
 fn end(offset: u32, bytes: &[u8]) -> u32 {
     offset.saturating_add(last(bytes.len()))
 }
@@ -303,6 +312,7 @@ mod tests {
     }
 
     /// Two regions by turns, a byte at a time: no two bytes that touch come one after the other.
+    /// Q1.
     #[test]
     fn what_is_known_of_the_bytes_does_not_outgrow_them() {
         const FAR: usize = 100_000;
@@ -318,6 +328,7 @@ mod tests {
         assert_eq!(reassembly.len(), 2 * (19_999 + 256));
     }
 
+    /// Q13.
     #[test]
     fn what_overlaps_has_to_agree() {
         let packet: [u8; 30] = core::array::from_fn(|n| u8::try_from(n).unwrap());
@@ -337,7 +348,7 @@ mod tests {
     }
 
     proptest! {
-        /// Cut anywhere, more than once, and in any order.
+        /// Cut anywhere, more than once, and in any order. Q3.
         #[test]
         fn any_order_of_fragments_gives_the_packet(
             (packet, parts) in proptest::collection::vec(any::<u8>(), 1..500).prop_flat_map(|p| {

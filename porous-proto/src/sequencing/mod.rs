@@ -1,5 +1,5 @@
-//! §3.2: the sequencing layer. Channel objects turn packets into messages and back, in order, and
-//! know nothing of frames.
+//! The sequencing layer: channels turn packets into messages and back, in order, and know nothing of frames
+//! (§3.2).
 
 #[cfg(any(test, feature = "audit"))]
 mod audit;
@@ -35,35 +35,37 @@ use self::scheduler::Scheduler;
 use self::send_room::Refusal;
 use self::trust::forgeable;
 use crate::config::{Channel as Settings, Policy, Priority};
-use crate::frame::{Channels, Control, Fates, Message, Mode, PACKET_CHARGE, Packet};
+use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARGE, Packet};
 #[cfg(any(test, feature = "audit"))]
 use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
-use crate::progress::{ReceiveProgress, SendProgress};
 use crate::serial;
-use crate::stats::ChannelStats;
+use crate::source::{NextMessage, Source};
+use crate::stats::{ChannelStats, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 
 /// What both hosts agreed on, as far as this layer needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SequencingParams {
+    /// Channels of the connection: the smaller of what both hosts offer.
     pub(crate) channels: u8,
-    /// With which priority we send on each channel.
+    /// The priority at which this host sends on each channel.
     pub(crate) priorities: Channels,
-    /// How channels of a priority share.
+    /// Decides whether the channels of a priority take turns or share by weight.
     pub(crate) policy: Policy,
-    /// N_Q.
+    /// N_Q: ids of a channel that may be in use at a time.
     pub(crate) window: u64,
-    /// M: N_Q / 8 (§3.2.1).
+    /// M, N_Q / 8: the last of each M ids is marked (§3.2.1).
     pub(crate) spacing: u64,
-    /// 16 or 24: Y of (16) and (17) is two to the power of this.
+    /// Bits of a packet id on the wire, 16 or 24: Y of (16) and (17) is two to the power of this.
     pub(crate) id_bits: u32,
+    /// The longest packet that both hosts take, in bytes.
     pub(crate) max_packet: u32,
-    /// What the remote host keeps for us at most.
+    /// Bytes that the remote host keeps for this one at most, [`cost`] for each packet.
     pub(crate) remote_budget: u64,
-    /// What we keep for the remote host at most.
+    /// Bytes that this host keeps for the remote one at most, [`cost`] for each packet.
     pub(crate) receive_budget: u64,
-    /// What may wait to be sent or acknowledged.
+    /// Bytes that may wait to be sent or acknowledged, [`cost`] for each packet.
     pub(crate) send_budget: u64,
 }
 
@@ -86,13 +88,13 @@ pub(crate) struct Sequencing {
     table: ChannelTable,
     scheduler: Scheduler,
     signals: Signals,
-    /// The id of the frame whose messages are taken in.
+    /// The id of the frame whose messages are being taken in.
     frame: u64,
 }
 
 impl Sequencing {
-    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start elsewhere. Unreliable
-    /// packets that are older than `age` are not sent.
+    /// Both hosts' ids start at 0 (`docs/deviations.md` Q12); tests start at others, so that ids wrap.
+    /// Unreliable packets that have waited for longer than `age` are not begun.
     pub(crate) fn new(params: SequencingParams, first_id: u64, age: Duration) -> Self {
         Self {
             table: ChannelTable::new(params, first_id, age),
@@ -102,7 +104,7 @@ impl Sequencing {
         }
     }
 
-    /// With settings of each channel; those of the others are the default.
+    /// `settings` are those of channel 0 and the ones that follow; channels beyond have the default.
     pub(crate) fn with_channels(mut self, settings: &[Settings]) -> Self {
         self.table.settings = settings.into();
         self
@@ -112,7 +114,7 @@ impl Sequencing {
         &self.table.totals
     }
 
-    /// The books of the layer. No message counts more than `longest`.
+    /// Checks the books of the layer. No message counts more than `longest` bytes.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn audit(&self, audit: &mut Audit, longest: u64) {
         audit::check(&self.table, &self.scheduler, audit, longest);
@@ -120,7 +122,7 @@ impl Sequencing {
 
     // Time.
 
-    /// The host looks what is to be done: see [`Scheduler::look`].
+    /// The host looks at what is to be done: see [`Scheduler::look`].
     pub(crate) fn look(&mut self, now: Instant) {
         self.scheduler.look(now, &mut self.table);
     }
@@ -135,9 +137,9 @@ impl Sequencing {
         self.scheduler.drop_expired(now, &mut self.table);
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) has something to do: packets that were passed are
-    /// to be reported, incomplete ones given up or expired ones dropped, an answer may be sent, or a
-    /// channel that its cap holds back.
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do: to report packets that were passed,
+    /// to give up incomplete ones, to drop expired ones, to send an answer that was held back, or to give a
+    /// channel its turn that its cap held back.
     pub(crate) fn deadline(&self) -> Instant {
         (self.signals.report_deadline())
             .min(self.signals.answer_deadline())
@@ -148,8 +150,8 @@ impl Sequencing {
 
     // Sending.
 
-    /// Whether the send budget has room for a packet, beside `receipts` bytes for receipts that were
-    /// not taken. If not, that is remembered: see [`has_new_room`](Self::has_new_room).
+    /// Whether the send budget has room for a packet of `len` bytes, beside `receipts` bytes for receipts
+    /// that the application has not taken. A refusal is remembered: see [`has_new_room`](Self::has_new_room).
     pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
         let wanted = Refusal {
             channel,
@@ -161,7 +163,7 @@ impl Sequencing {
         self.table.totals.room.has_room(wanted, held, receipts)
     }
 
-    /// Whether a packet was refused that fits now, where half of the room is free again.
+    /// Whether a packet that was refused fits now, and half of the room that its channel can use is free.
     pub(crate) fn has_new_room(&self, receipts: u64) -> bool {
         let totals = &self.table.totals;
         let held = |channel| self.table.held(channel);
@@ -170,7 +172,7 @@ impl Sequencing {
             .has_new_room(held, totals.receipts_cost(receipts))
     }
 
-    /// The application is told that there is room.
+    /// To be called when the application is told that there is room.
     pub(crate) fn forget_refusals(&mut self) {
         self.table.totals.room.forget_refusals();
     }
@@ -185,7 +187,7 @@ impl Sequencing {
         self.scheduler.queued(channel, &mut self.table);
     }
 
-    /// Changes the cap of a channel.
+    /// Changes the cap of a channel, in bytes a second.
     pub(crate) fn set_rate(&mut self, channel: u8, rate: u32, now: Instant) {
         self.scheduler.set_rate(channel, rate, now, &mut self.table);
     }
@@ -197,6 +199,7 @@ impl Sequencing {
         };
         let any = made.sender.cancel(channel, token, &mut shared);
         if any {
+            // The remote host may have to be told, and what was given up is no longer charged to its budget.
             self.scheduler.wants_turn(channel, &mut self.table);
             self.scheduler.unblock(&mut self.table);
         }
@@ -208,115 +211,22 @@ impl Sequencing {
         self.table.totals.receipts.pop()
     }
 
-    /// The connection has ended. All receipts that are to be told.
+    /// The connection has ended: returns all receipts that are to be told.
     pub(crate) fn close(&mut self) -> Receipts {
         self.table.close();
         core::mem::take(&mut self.table.totals.receipts)
     }
 
-    /// The next new message of this priority: see [`Scheduler::next_message`].
-    pub(crate) fn next_message(
-        &mut self,
-        priority: Priority,
-        most: usize,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
-        self.scheduler.next_message(priority, most, &mut self.table)
-    }
-
-    /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
-    pub(crate) fn next_signal(&mut self) -> Option<Control> {
-        self.signals.next(self.scheduler.now, &mut self.table)
-    }
-
-    /// Whether a message that waits is still of use: see [`Scheduler::is_current`].
-    pub(crate) fn is_current(&self, message: &Message<Bytes>) -> bool {
-        self.scheduler.is_current(message, &self.table)
-    }
-
-    /// A message that was no longer [current](Self::is_current) is not sent.
-    pub(crate) fn skipped(&mut self, message: &Message<Bytes>) {
-        self.scheduler.skipped(message, &mut self.table);
-    }
-
-    /// A message is in the next frame.
-    pub(crate) fn sent(&mut self, message: &Message<Bytes>) {
-        self.scheduler.sent(message, &mut self.table);
-    }
-
-    /// The message was cut off another one, which ends where it begins.
-    pub(crate) fn cut(&mut self, message: &Message<Bytes>) {
-        let Message::Packet(packet) = message else {
-            return;
-        };
-        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
-            made.sender.cut(packet.id, packet.part().0, shared.params);
-        }
-    }
-
-    /// A message arrived at the remote host.
-    pub(crate) fn acknowledged(&mut self, message: &Message<Bytes>) {
-        match *message {
-            Message::Packet(Packet {
-                channel,
-                id,
-                mode,
-                fragment,
-                ..
-            }) => {
-                if let Some((made, mut shared)) = self.table.get_mut(channel) {
-                    made.sender.acknowledged(id, fragment, &mut shared);
-                }
-                if mode == Mode::Unreliable {
-                    self.scheduler.unblock(&mut self.table);
-                }
-            }
-            Message::Control(Control::Tombstone { channel, id, .. }) => {
-                if let Some((made, mut shared)) = self.table.get_mut(channel) {
-                    made.sender.buried(id, &mut shared);
-                }
-            }
-            Message::Control(Control::Window { channel, id }) => {
-                self.signals.is_reported(channel, id, &mut self.table);
-            }
-            Message::Control(_) => {}
-        }
-    }
-
-    /// A message that is not sent again was dropped. Whether it matters if it arrives nevertheless.
-    pub(crate) fn lost(&mut self, message: &Message<Bytes>) -> bool {
-        match *message {
-            Message::Packet(Packet { channel, id, .. }) => {
-                let made = self.table.get_mut(channel);
-                let matters =
-                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
-                self.scheduler.unblock(&mut self.table);
-                return matters;
-            }
-            Message::Control(Control::Window { channel, id }) => {
-                return self.signals.report_lost(channel, id, &mut self.table);
-            }
-            Message::Control(Control::Ask { channel, number }) => {
-                self.signals.ask_again(channel, number, &mut self.table);
-            }
-            Message::Control(control @ Control::Fates { .. }) => self.signals.repeat(control),
-            // Nobody has heard the answer.
-            Message::Control(Control::Told {
-                channel, number, ..
-            }) => self.signals.answer(channel, number),
-            Message::Control(_) => {}
-        }
-        false
-    }
-
-    /// Checks a window acknowledgement: false if it names a packet that was never sent
-    /// (`docs/deviations.md` Q8), and that no single forged frame can have made the remote host believe in.
+    /// Checks a window acknowledgement: false if it names a packet that was never sent (`docs/deviations.md`
+    /// Q8), unless a single forged frame can have made the remote host pass it (P14).
     pub(crate) fn check_window(&self, channel: u8, id: u32) -> bool {
         let (next, base) = self.table.next_and_base(channel);
         let end = next + forgeable(self.table.params.window);
+        // An old one has no effect, and is not refused: reports may overtake each other.
         expand_report(id, base).is_none_or(|id| id < end)
     }
 
-    /// The remote receive window passed the packet `id`: Q_t moves on (16).
+    /// The remote receive window has passed the packet `id`: Q_t moves on (16).
     pub(crate) fn on_window(&mut self, channel: u8, id: u32) {
         if let Some((made, shared)) = self.table.get_mut(channel) {
             if let Some(id) = expand_report(id, made.sender.window.base()) {
@@ -326,10 +236,12 @@ impl Sequencing {
         self.scheduler.unblock(&mut self.table);
     }
 
-    /// The remote receive window passed the packet `id`: what became of those before it.
+    /// The remote receive window has passed the packet `id`: what became of it and of those before it.
     pub(crate) fn on_fates(&mut self, channel: u8, id: u32, fates: Fates) {
         const HALF: u64 = 1 << 31;
         if let Some((made, shared)) = self.table.get_mut(channel) {
+            // One behind n_b counts as well, other than in a WINDOW: FATES come in any order, and each one
+            // settles packets of its own.
             if let Some(id) = serial::expand(id, 32, made.sender.window.base(), HALF) {
                 made.sender.on_fates(id, fates, shared.totals);
             }
@@ -337,12 +249,12 @@ impl Sequencing {
         self.scheduler.unblock(&mut self.table);
     }
 
-    /// The remote host asks how far we have come on a channel.
+    /// The remote host asks how far this one has come on a channel.
     pub(crate) fn on_ask(&mut self, channel: u8, number: u16) {
         self.signals.answer(channel, number);
     }
 
-    /// How far the oldest packet with this receipt has come, until that is told.
+    /// How far the oldest packet with this receipt has come, until its receipt is told.
     pub(crate) fn send_progress(&self, channel: u8, token: u64) -> Option<SendProgress> {
         self.table.get(channel)?.sender.progress(token)
     }
@@ -366,14 +278,16 @@ impl Sequencing {
         }
         match self.table.get(packet.channel) {
             Some(made) => made.receiver.check(packet, params),
+            // A check changes nothing: the channel is made when the packet is taken in.
             None => receiver::check_first(packet, params, self.table.first_id),
         }
     }
 
     /// Checks a sentinel packet: only marked ids (18) have one.
-    pub(crate) fn check_sentinel(&self, channel: u8, id: u32) -> Verdict {
+    pub(crate) fn check_sentinel(&self, marker: Marker) -> Verdict {
         let params = &self.table.params;
-        if channel < params.channels && is_marked(u64::from(id), params.spacing) {
+        if marker.channel < params.channels && is_marked(marker.id.into(), params.spacing) {
+            // It takes nothing of the receive budget, as what is stale (Q2).
             Verdict::Stale
         } else {
             Verdict::Violation
@@ -381,12 +295,13 @@ impl Sequencing {
     }
 
     /// Checks a tombstone.
-    pub(crate) fn check_tombstone(&self, channel: u8, id: u32) -> Verdict {
-        if channel >= self.table.params.channels {
+    pub(crate) fn check_tombstone(&self, marker: Marker) -> Verdict {
+        let params = &self.table.params;
+        if marker.channel >= params.channels {
             return Verdict::Violation;
         }
-        match self.table.get(channel) {
-            Some(made) => made.receiver.check_tombstone(id, &self.table.params),
+        match self.table.get(marker.channel) {
+            Some(made) => made.receiver.check_tombstone(marker.id, params),
             None => Verdict::Begin,
         }
     }
@@ -396,7 +311,7 @@ impl Sequencing {
         self.table.make_room(more, may_keep)
     }
 
-    /// The messages that come next are those of this frame.
+    /// The messages that are taken in from now on are those of this frame.
     pub(crate) const fn begin_frame(&mut self, id: u64) {
         self.frame = id;
     }
@@ -408,7 +323,8 @@ impl Sequencing {
             return;
         };
         if packet.receipt {
-            // The fates of this channel are told from now on.
+            // From the first packet on that asks, FATES are told in place of WINDOW, from where the last
+            // WINDOW ended.
             let (reported, base) = (made.reports.reported, made.receiver.base());
             let log = || FateLog::new(reported, base, shared.params).into();
             made.receiver.delivery.fates.get_or_insert_with(log);
@@ -421,43 +337,45 @@ impl Sequencing {
         let due = made.receiver.delivery.partials.due();
         self.table.give_up_at = self.table.give_up_at.min(due);
         if is_late {
-            // The acknowledgement alone would say that it was delivered.
+            // Without FATES at once the sender would take the acknowledgement for a delivery (D2).
             self.signals.wants_report(channel, &mut self.table);
         }
         self.has_arrived(channel);
     }
 
     /// Takes in a sentinel packet (§3.2.2).
-    pub(crate) fn on_sentinel(&mut self, channel: u8, id: u32, dependency: u32) {
-        if let Some((made, mut shared)) = self.table.get_mut(channel) {
-            (made.receiver).insert_sentinel((id, dependency), self.frame, &mut shared);
-            self.has_arrived(channel);
+    pub(crate) fn on_sentinel(&mut self, marker: Marker) {
+        if let Some((made, mut shared)) = self.table.get_mut(marker.channel) {
+            (made.receiver).insert_sentinel(marker, self.frame, &mut shared);
+            self.has_arrived(marker.channel);
         }
     }
 
     /// Takes in a tombstone: a reliable or passive packet that is consumed as empty.
-    pub(crate) fn on_tombstone(&mut self, channel: u8, id: u32, dependency: u32) {
-        if let Some((made, mut shared)) = self.table.get_mut(channel) {
-            (made.receiver).insert_tombstone((id, dependency), self.frame, &mut shared);
-            self.has_arrived(channel);
+    pub(crate) fn on_tombstone(&mut self, marker: Marker) {
+        if let Some((made, mut shared)) = self.table.get_mut(marker.channel) {
+            (made.receiver).insert_tombstone(marker, self.frame, &mut shared);
+            self.has_arrived(marker.channel);
         }
     }
 
     /// The remote host tells how far it has come.
     pub(crate) fn on_told(&mut self, channel: u8, number: u16, next: u32) {
+        // A channel that was not made has asked nothing.
         if let Some((made, mut shared)) = self.table.made(channel) {
             made.receiver.told(number, next, &mut shared);
             self.has_arrived(channel);
         }
     }
 
-    /// A frame is refused, because a message of it cannot be: what has been contradicted by two frames is
-    /// forgotten, so that the next one is taken.
+    /// A frame is refused because a message of it cannot be true: what two frames have contradicted is
+    /// forgotten, so that the next one is taken (Q13).
     pub(crate) fn on_refused(&mut self, frame: u64, messages: &[Message<&[u8]>]) {
         for message in messages {
             let Message::Packet(packet) = message else {
                 continue;
             };
+            // Nothing is kept of a channel that was not made: nothing to contradict.
             let Some((made, mut shared)) = self.table.made(packet.channel) else {
                 continue;
             };
@@ -473,10 +391,11 @@ impl Sequencing {
         }
     }
 
-    /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take
-    /// turns (`deviations.md` Q11).
+    /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take turns
+    /// (`deviations.md` Q11).
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         while let Some((channel, consumed)) = self.table.consume_next() {
+            // Also if there was nothing to deliver: the window may have passed a sentinel.
             self.signals.prompt_report(channel, now, &mut self.table);
             if let Some((mode, payload)) = consumed {
                 return Some((channel, mode, payload));
@@ -490,7 +409,8 @@ impl Sequencing {
         self.table.is_readable()
     }
 
-    /// How much has come of the oldest packet that came in part, and is no suspect.
+    /// How much has come of the oldest packet that came in part and that the remote host is believed to have
+    /// sent.
     pub(crate) fn receive_progress(&self, channel: u8) -> Option<ReceiveProgress> {
         let receiver = &self.table.get(channel)?.receiver;
         let parts = (receiver.delivery.queue).first_partial(receiver.believed_end())?;
@@ -501,18 +421,108 @@ impl Sequencing {
     }
 }
 
+/// What the transfer layer sees of this one.
+impl Source for Sequencing {
+    fn next_signal(&mut self) -> Option<Control> {
+        self.signals.next(self.scheduler.now, &mut self.table)
+    }
+
+    fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage> {
+        self.scheduler.next_message(priority, most, &mut self.table)
+    }
+
+    fn cut(&mut self, message: &Message<Bytes>) {
+        let Message::Packet(packet) = message else {
+            return;
+        };
+        if let Some((made, shared)) = self.table.get_mut(packet.channel) {
+            made.sender.cut(packet.id, packet.part().0, shared.params);
+        }
+    }
+
+    fn is_current(&self, message: &Message<Bytes>) -> bool {
+        self.scheduler.is_current(message, &self.table)
+    }
+
+    fn skipped(&mut self, message: &Message<Bytes>) {
+        self.scheduler.skipped(message, &mut self.table);
+    }
+
+    fn sent(&mut self, message: &Message<Bytes>) {
+        self.scheduler.sent(message, &mut self.table);
+    }
+
+    fn acknowledged(&mut self, message: &Message<Bytes>) {
+        match *message {
+            Message::Packet(Packet {
+                channel,
+                id,
+                mode,
+                fragment,
+                ..
+            }) => {
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.acknowledged(id, fragment, &mut shared);
+                }
+                // Its arrival ends its charge to the remote's budget, and so may let a channel go on (Q2).
+                if mode == Mode::Unreliable {
+                    self.scheduler.unblock(&mut self.table);
+                }
+            }
+            Message::Control(Control::Tombstone(Marker { channel, id, .. })) => {
+                if let Some((made, mut shared)) = self.table.get_mut(channel) {
+                    made.sender.buried(id, &mut shared);
+                }
+            }
+            Message::Control(Control::Window { channel, id }) => {
+                self.signals.is_reported(channel, id, &mut self.table);
+            }
+            Message::Control(_) => {}
+        }
+    }
+
+    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+        match *message {
+            Message::Packet(Packet { channel, id, .. }) => {
+                let made = self.table.get_mut(channel);
+                let matters =
+                    made.is_some_and(|(made, mut shared)| made.sender.lost(id, &mut shared));
+                self.scheduler.unblock(&mut self.table);
+                return matters;
+            }
+            Message::Control(Control::Window { channel, id }) => {
+                // Not repeated as it was: the newest report of the channel says more (§3.2.1).
+                return self.signals.report_lost(channel, id, &mut self.table);
+            }
+            Message::Control(Control::Ask { channel, number }) => {
+                // Under a new number, so that a late answer is not taken for one to the repeated question.
+                self.signals.ask_again(channel, number, &mut self.table);
+            }
+            // Each packet is told of in one message only, so that a lost one is repeated as it was.
+            Message::Control(control @ Control::Fates { .. }) => self.signals.repeat(control),
+            // The remote host still waits: it is answered by what is true when the new answer leaves.
+            Message::Control(Control::Told {
+                channel, number, ..
+            }) => self.signals.answer(channel, number),
+            Message::Control(_) => {}
+        }
+        false
+    }
+}
+
 /// Channel and id of the packet that a sent message belongs to.
 const fn sent_packet(message: &Message<Bytes>) -> Option<(u8, u32)> {
     match *message {
         Message::Packet(Packet { channel, id, .. })
         | Message::Control(
-            Control::Sentinel { channel, id, .. } | Control::Tombstone { channel, id, .. },
+            Control::Sentinel(Marker { channel, id, .. })
+            | Control::Tombstone(Marker { channel, id, .. }),
         ) => Some((channel, id)),
         Message::Control(_) => None,
     }
 }
 
-/// What a packet costs of a budget.
+/// Bytes that a packet takes of a budget: the charge for each packet makes short ones cost something.
 pub(crate) fn cost(len: usize) -> u64 {
     len as u64 + u64::from(PACKET_CHARGE)
 }

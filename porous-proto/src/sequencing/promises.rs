@@ -1,5 +1,5 @@
-//! What was promised for packets that have an id: a time to live, a receipt, and that only the latest
-//! one of a key is repeated (`docs/deviations.md` D1 to D4).
+//! Promises for packets that have an id: a time to live, a receipt, and that only the latest packet of a key
+//! is repeated (`docs/deviations.md` D1 to D4).
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,7 +14,7 @@ use crate::time::Instant;
 pub(crate) struct Receipt {
     pub(crate) token: u64,
     pub(crate) outcome: Outcome,
-    /// Another one was told before, and was wrong.
+    /// True if another one was told before, and was wrong.
     pub(crate) again: bool,
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Receipt {
 #[derive(Debug, Default)]
 pub(crate) struct Receipts {
     queue: VecDeque<Receipt>,
-    /// How many were taken before.
+    /// Receipts that were taken so far: the number of the first one in the queue.
     taken: u64,
 }
 
 impl Receipts {
-    /// Returns the number of the receipt.
+    /// Queues a receipt, and returns its number, by which it can be changed until it is taken.
     fn tell(&mut self, token: u64, outcome: Outcome, again: bool) -> u64 {
         self.queue.push_back(Receipt {
             token,
@@ -37,7 +37,7 @@ impl Receipts {
         self.taken + self.queue.len() as u64 - 1
     }
 
-    /// What is told of a packet that is over as soon as it begins.
+    /// Queues a receipt that stays as it is.
     pub(super) fn tell_once(&mut self, token: Option<u64>, outcome: Outcome) {
         if let Some(token) = token {
             self.tell(token, outcome, false);
@@ -57,6 +57,7 @@ impl Receipts {
     pub(crate) fn pop(&mut self) -> Option<Receipt> {
         let next = self.queue.pop_front();
         self.taken += u64::from(next.is_some());
+        // What a burst of receipts took is given back.
         if self.queue.is_empty() {
             self.queue = VecDeque::new();
         }
@@ -64,36 +65,38 @@ impl Receipts {
     }
 }
 
-/// What was promised for one packet.
+/// The promises for one packet, and what is known of it.
 #[derive(Debug)]
 struct Promise {
     receipt: Option<u64>,
     /// When its time to live is over.
     ends: Instant,
     key: Option<u64>,
-    /// A newer one with its key has left.
+    /// True once a newer packet with its key has left.
     outdated: bool,
-    /// The application wants it no more.
+    /// True once the application has cancelled it.
     cancelled: bool,
-    /// All of it has arrived.
+    /// True once all of it has arrived.
     arrived: bool,
-    /// Nothing of it is sent any more, for this reason.
+    /// Why nothing of it is sent any more; none while something may be.
     given_up: Option<Outcome>,
-    /// What its newest receipt says, and the number of that.
+    /// What its newest receipt says, and the number of that receipt.
     told: Option<(Outcome, u64)>,
-    /// The transfer window has passed it, and what became of it is not told yet.
+    /// True once the transfer window has passed it while the last word is still to come.
     passed: bool,
 }
 
 impl Promise {
-    /// Its receipt says so from now on.
+    /// Tells this outcome: changes the receipt if it was not taken yet, or adds another one.
     fn tell(&mut self, outcome: Outcome, receipts: &mut Receipts) {
         let Some(token) = self.receipt else {
             return;
         };
         let number = match self.told {
+            // The same word is told once.
             Some((before, _)) if before == outcome => return,
             Some((_, number)) => match receipts.waiting(number) {
+                // Not taken yet: the application hears the last word alone.
                 Some(receipt) => {
                     receipt.outcome = outcome;
                     number
@@ -105,7 +108,7 @@ impl Promise {
         self.told = Some((outcome, number));
     }
 
-    /// What became of it, if it was given to the remote application or was not and never is.
+    /// The outcome, once it is known whether the remote application got it or never will.
     fn outcome(&self, given: bool) -> Outcome {
         let not_sent = self.given_up.unwrap_or(Outcome::Lost);
         match (given, self.arrived && self.given_up.is_none()) {
@@ -119,9 +122,9 @@ impl Promise {
 /// How the sender knows that the remote host has passed packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passed {
-    /// WINDOW: none of those that a receipt was wanted of had come.
+    /// By WINDOW: no packet among them that a receipt was wanted of had come.
     Unseen,
-    /// FATES: what became of them was or will be told.
+    /// By FATES: what became of them was told or will be.
     Told,
 }
 
@@ -130,8 +133,9 @@ pub(crate) enum Passed {
 #[derive(Debug, Default)]
 pub(crate) struct Promises {
     by_id: BTreeMap<u64, Promise>,
+    /// Token and id of each promise with a receipt.
     receipts: BTreeSet<(u64, u64)>,
-    /// The newest packet with each key that has left.
+    /// Of each key the newest packet that has left.
     keys: BTreeMap<u64, u64>,
 }
 
@@ -145,6 +149,7 @@ pub(super) enum Reason {
 
 impl Promises {
     pub(super) fn begin(&mut self, id: u64, options: &SendOptions, ends: Instant) {
+        // Most packets: they take no memory here.
         if options.receipt.is_none() && options.ttl.is_none() && options.key.is_none() {
             return;
         }
@@ -165,7 +170,7 @@ impl Promises {
         self.by_id.insert(id, promise);
     }
 
-    /// Something of the packet is sent: an older one with its key is not repeated any more.
+    /// The first message of the packet leaves: an older packet with its key is not repeated any more.
     pub(super) fn left(&mut self, id: u64) {
         let Some(key) = self.by_id.get(&id).and_then(|promise| promise.key) else {
             return;
@@ -189,22 +194,26 @@ impl Promises {
         })
     }
 
-    /// All of it has arrived. The remote application gets it, unless something else is told later.
+    /// All of the packet has arrived. It counts as delivered unless FATES tell something else later.
     pub(super) fn arrived(&mut self, id: u64, mode: Mode, receipts: &mut Receipts) {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return;
         };
         promise.arrived = true;
         if promise.given_up.is_some() {
-            return; // either of the two may have come first
+            return; // the packet or its tombstone may have come first: only FATES tell which
         }
+        // Told now, a round trip after the packet left, and not when FATES confirm it, as they nearly always
+        // do.
         promise.tell(Outcome::Delivered, receipts);
+        // No window passes over a reliable packet that has come: this is the last word.
         if mode == Mode::Reliable {
             self.remove(id);
         }
     }
 
-    /// Some of it was lost and is not sent again. Whether it matters if that proves wrong.
+    /// Some of the packet was lost and is not sent again. True if the sender wants to hear should that prove
+    /// wrong.
     pub(super) fn lost(&mut self, id: u64, receipts: &mut Receipts) -> bool {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return false;
@@ -215,8 +224,7 @@ impl Promises {
         promise.receipt.is_some()
     }
 
-    /// The receive window has passed it. Nothing that was waited for is passed before it has come, unless
-    /// it was given up. Whether it is told later what became of it.
+    /// The receive window has passed the packet. True if the last word is told later.
     pub(super) fn passed(
         &mut self,
         id: u64,
@@ -226,6 +234,7 @@ impl Promises {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return false;
         };
+        // A reliable packet is not passed before it has come, unless it was given up.
         let waits = mode == Mode::Reliable && promise.given_up.is_none();
         if !waits && promise.receipt.is_some() && how == Passed::Told {
             promise.passed = true;
@@ -236,7 +245,7 @@ impl Promises {
         false
     }
 
-    /// The remote host tells what became of a packet: whether its application has got it.
+    /// The remote host tells the last word: whether its application got the packet.
     pub(super) fn settle(&mut self, id: u64, given: bool, totals: &mut Totals) {
         if let Some(promise) = self.by_id.get_mut(&id) {
             promise.tell(promise.outcome(given), &mut totals.receipts);
@@ -245,7 +254,7 @@ impl Promises {
         }
     }
 
-    /// None of those before this one was given to the remote application.
+    /// No packet before this one was given to the remote application.
     pub(super) fn settle_before(&mut self, id: u64, totals: &mut Totals) {
         while let Some(oldest) = self.by_id.first_entry().map(|entry| *entry.key()) {
             if oldest >= id {
@@ -260,20 +269,23 @@ impl Promises {
         if let Some(token) = promise.receipt {
             self.receipts.remove(&(token, id));
         }
+        // The entry of the key may be that of a newer packet by now.
         if let Some(key) = promise.key.filter(|key| self.keys.get(key) == Some(&id)) {
             self.keys.remove(&key);
         }
         Some(promise)
     }
 
-    /// It is given up: why, if it was not before.
+    /// Gives the packet up: why, or none if it was given up before or has arrived.
     pub(super) fn give_up(&mut self, id: u64, receipts: &mut Receipts) -> Option<Reason> {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return Some(Reason::Expired); // by its age alone
         };
+        // Nothing of it would be sent any more, so that there is nothing to give up.
         if promise.given_up.is_some() || promise.arrived {
             return None;
         }
+        // The application's own wish goes before what else was true by then.
         let (reason, outcome) = if promise.cancelled {
             (Reason::Cancelled, Outcome::Cancelled)
         } else if promise.outdated {
@@ -286,7 +298,7 @@ impl Promises {
         Some(reason)
     }
 
-    /// The application wants it no more: whether it did, and it is not over.
+    /// The application cancels the packet: false if it did before, or if nothing of it would be sent.
     pub(super) fn cancel(&mut self, id: u64) -> bool {
         self.by_id.get_mut(&id).is_some_and(|promise| {
             let is_over = promise.given_up.is_some() || promise.arrived;
@@ -294,13 +306,13 @@ impl Promises {
         })
     }
 
-    /// The next packet with this receipt, from this id on.
+    /// The first packet with this receipt from this id on.
     pub(super) fn next(&self, token: u64, from: u64) -> Option<u64> {
         let those = self.receipts.range((token, from)..=(token, u64::MAX));
         those.map(|&(_, id)| id).next()
     }
 
-    /// The oldest packet with this receipt of which nobody knows what becomes of it.
+    /// The oldest packet with this receipt of which nothing was told and which was not given up.
     pub(super) fn open(&self, token: u64) -> Option<u64> {
         let those = self.receipts.range((token, 0)..=(token, u64::MAX));
         let is_open = |id: &u64| {
@@ -310,7 +322,7 @@ impl Promises {
         those.map(|&(_, id)| id).find(is_open)
     }
 
-    /// The connection has ended: what no receipt has told of is lost.
+    /// The connection has ended: packets of which no receipt has told are lost.
     pub(super) fn close(&mut self, receipts: &mut Receipts) {
         for mut promise in core::mem::take(&mut self.by_id).into_values() {
             if promise.told.is_none() {

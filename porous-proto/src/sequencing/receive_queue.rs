@@ -1,7 +1,7 @@
-//! The receive queue of a channel (§3.2.2): packets that have come and are not consumed, by packet
-//! id. The ring is as long as the span of ids in it; entries stand in a slab, so that memory follows
-//! what arrived; and what is looked for is indexed by bits, so that a wide window full of holes costs
-//! no more than a narrow one.
+//! The receive queue of a channel: packets that have come and are not consumed, by packet id (§3.2.2). The
+//! ring is as long as the span of ids in it; entries stand in a slab, so that memory follows what arrived;
+//! and bits index what is looked for, so that a wide window full of holes costs little more than a narrow
+//! one.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,24 +12,24 @@ use crate::frame::Mode;
 use crate::hooks::work;
 use crate::serial::Bits;
 
-/// The number of entries up to which a slab is not worth shrinking.
+/// Entries up to which a slab keeps its memory: less is not worth giving back.
 const SMALL: usize = 256;
 
-/// Sets of ids.
+/// Sets of the ids from m_b to the end of the queue.
 #[derive(Debug)]
 struct Index {
-    /// There is an entry.
+    /// Those with an entry.
     present: Bits,
-    /// The entry is complete.
+    /// Those whose entries wait for nothing but their turn.
     complete: Bits,
-    /// What the entry depends on was not delivered when it came, nor since, as far as was looked:
-    /// of the first one this is true.
+    /// Those whose dependency was not delivered when they came. A later delivery is noted only of the first
+    /// of them, of which it is therefore true: see [`ReceiveQueue::settle`].
     waiting: Bits,
-    /// An unreliable packet, incomplete: it may have to make room.
+    /// Incomplete unreliable packets: the first that have to make room.
     partial: Bits,
-    /// An unreliable packet, complete: may be evicted, after those.
+    /// Complete unreliable packets: the next that have to make room.
     whole: Bits,
-    /// It was delivered: on an unordered channel.
+    /// Packets of an unordered channel that were delivered.
     delivered: Bits,
 }
 
@@ -46,15 +46,17 @@ impl Index {
     }
 }
 
-/// The queue.
+/// The receive queue of a channel.
 #[derive(Debug)]
 pub(crate) struct ReceiveQueue {
     /// Slab indices of the entries that are present, at `id` modulo the length, a power of two.
     ring: Vec<u32>,
     index: Index,
+    /// The slab: a slot is `None` while it is free.
     entries: Vec<Option<Entry>>,
+    /// Slab indices of the free slots.
     free: Vec<u32>,
-    /// The ring covers ids from here: m_b.
+    /// m_b: the first id that the ring covers.
     base: u64,
     /// One past the newest entry, or m_b.
     end: u64,
@@ -95,6 +97,7 @@ impl ReceiveQueue {
     }
 
     fn slot(&self, id: u64) -> Option<usize> {
+        // The range first: ids outside of it share their places with ids inside.
         let present = (self.base..self.end).contains(&id) && self.index.present.get(id);
         present.then(|| self.ring[self.position(id)] as usize)
     }
@@ -112,17 +115,19 @@ impl ReceiveQueue {
     /// Changes an entry, if it is there.
     pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
         let slot = self.slot(id)?;
+        // Whatever changes in an entry, the index follows.
         let result = change(self.entries[slot].as_mut()?);
         self.classify(id);
         Some(result)
     }
 
-    /// Adds an entry that is not there: for how many ids the ring was made anew, or has to be looked
-    /// through. The caller has checked that the id is in Q_r (17).
+    /// Adds an entry that is not there. Returns what that costs, in ids: the length of a ring that was made
+    /// anew, and the ids that the entry leaps over. The caller has checked that the id is in Q_r (17).
     pub(crate) fn insert(&mut self, id: u64, entry: Entry) -> u64 {
         let made = self.reserve(id + 1 - self.base);
         let leap = (id + 1).saturating_sub(self.end);
         self.end = self.end.max(id + 1);
+        // Judged once: later the bit is cleared where it matters, which is at the first one that waits.
         if !is_satisfied(id, entry.dependency, self.base) {
             self.index.waiting.set(id);
         }
@@ -153,17 +158,18 @@ impl ReceiveQueue {
         self.index.delivered.put(id, delivered);
     }
 
-    /// Makes the ring span this number of ids: the length of a new one, or 0.
+    /// Makes the ring span this number of ids. The length of a new ring, or 0 if the old one is long enough.
     fn reserve(&mut self, span: u64) -> u64 {
         let needed = usize::try_from(span).unwrap_or(usize::MAX);
         if needed <= self.ring.len() {
             return 0;
         }
+        // A power of two, so that a mask finds a position; and 16, not to grow at each of the first packets.
         let old = core::mem::replace(&mut self.ring, vec![0; needed.next_power_of_two().max(16)]);
         let kept = self.base..self.end;
         let mut from = kept.start;
         while from < kept.end {
-            // As many as are in one piece in both rings.
+            // As many ids as lie in one piece in both rings, which wrap at different ids.
             let (was, is) = (position(from, old.len()), self.position(from));
             let left = usize::try_from(kept.end - from).unwrap_or(usize::MAX);
             let run = left.min(old.len() - was);
@@ -173,6 +179,7 @@ impl ReceiveQueue {
         }
         let len = self.ring.len() as u64;
         for set in self.index.sets() {
+            // As long as the ring, so that an id has one place in all of them.
             set.grow(len, kept.clone());
         }
         len
@@ -186,6 +193,7 @@ impl ReceiveQueue {
         }
         self.free.push(u32::try_from(slot).unwrap_or(u32::MAX));
         let entry = self.entries[slot].take();
+        // At a quarter, and to a half: the slab does not grow and shrink by turns.
         if self.entries.capacity() > SMALL && 4 * self.live() < self.entries.capacity() {
             self.compact();
         }
@@ -196,8 +204,8 @@ impl ReceiveQueue {
         self.entries.len() - self.free.len()
     }
 
-    /// Moves the entries into a smaller slab: what a channel once kept must not add up with what
-    /// others keep later.
+    /// Moves the entries into a smaller slab. Otherwise a remote host could fill one channel after the other,
+    /// and what each of them once kept would add up.
     fn compact(&mut self) {
         let mut entries = Vec::with_capacity(2 * self.live());
         let mut from = self.base;
@@ -211,10 +219,11 @@ impl ReceiveQueue {
             from = id + 1;
         }
         self.entries = entries;
+        // The new slab has no holes.
         self.free = Vec::new();
     }
 
-    /// The first entry from this id on, which is not before m_b.
+    /// The first entry from the id `from` on, which is not before m_b.
     pub(crate) fn next(&self, from: u64) -> Option<u64> {
         self.index.present.first(from..self.end, true)
     }
@@ -237,7 +246,7 @@ impl ReceiveQueue {
         self.index.complete.first(self.base..limit, true)
     }
 
-    /// One past the packets from m_b on that were delivered.
+    /// One past the last of the packets in a row from m_b on that were delivered.
     pub(crate) fn delivered_end(&self) -> u64 {
         let first = self.index.delivered.first(self.base..self.end, false);
         first.unwrap_or(self.end)
@@ -254,14 +263,14 @@ impl ReceiveQueue {
         first.is_some()
     }
 
-    /// The first entry that depends on what was not delivered, or the end: nothing from here on may
+    /// The first entry that depends on a packet that was not delivered, or the end: nothing from here on may
     /// be consumed (§3.2.3).
     pub(crate) fn limit(&self) -> u64 {
         let first = self.index.waiting.first(self.base..self.end, true);
         first.unwrap_or(self.end)
     }
 
-    /// An unreliable packet that may make room: an incomplete one or a complete one.
+    /// The oldest unreliable packet that may make room: a complete one or an incomplete one.
     pub(crate) fn first_unreliable(&self, complete: bool) -> Option<u64> {
         let set = if complete {
             &self.index.whole
@@ -271,7 +280,8 @@ impl ReceiveQueue {
         set.first(self.base..self.end, true)
     }
 
-    /// The queue ends before `end`, if not sooner. The entries from there on must have been removed.
+    /// Ends the queue before the id `end`, if it does not end sooner. The entries from there on must have
+    /// been removed.
     pub(crate) fn end_at(&mut self, end: u64) {
         self.end = self.end.min(end.max(self.base));
     }
@@ -280,22 +290,24 @@ impl ReceiveQueue {
     pub(crate) fn advance_to(&mut self, base: u64) {
         self.base = base;
         self.end = self.end.max(base);
+        // What depends on a packet that is now before m_b waits no more.
         self.settle();
     }
 
-    /// The first entry that waits is one, and is there.
+    /// Makes it true again that the first entry of `waiting` is there and waits.
     pub(crate) fn settle(&mut self) {
         while let Some(id) = self.index.waiting.first(self.base..self.end, true) {
             let waits = |entry: &Entry| !is_satisfied(id, entry.dependency, self.base);
             if self.get(id).is_some_and(waits) {
                 return;
             }
+            // Its dependency was delivered since.
             self.index.waiting.clear(id);
         }
     }
 }
 
-/// Where an id is in a ring of this length, a power of two.
+/// The index of an id in a ring of this length, a power of two.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "masked to the length of the ring"

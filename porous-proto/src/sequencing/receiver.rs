@@ -1,5 +1,5 @@
-//! The receiving half of a channel: which messages are taken in, by the receive window Q_r (17), by what
-//! is there, and by what the remote host is believed to have sent.
+//! The receiving half of a channel: which messages it takes in, by the receive window Q_r (17), by what is
+//! there, and by what the remote host is believed to have sent.
 
 use bytes::Bytes;
 
@@ -8,18 +8,18 @@ use super::entry::{Content, Entry};
 use super::trust::{Dispute, Trust};
 use super::{SequencingParams, Shared, cost};
 use crate::config::Order;
-use crate::frame::{Mode, Packet};
+use crate::frame::{Marker, Mode, Packet};
 use crate::serial;
 use crate::time::Instant;
 
-/// What to think of a packet message.
+/// What is to be done with a message that brings bytes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It begins a packet: its bytes count in the receive budget, and the packet does.
+    /// It begins a packet: its bytes count in the receive budget, and the charge for a packet.
     Begin,
-    /// It adds to a packet that is there: this number of new bytes, which count.
+    /// It adds this number of new bytes to a packet that is there; only they count.
     Join(usize),
-    /// Its packet was passed, or it is a duplicate: nothing to do.
+    /// It brings nothing: its packet was passed, or the bytes are there.
     Stale,
     /// No honest sender sends this.
     Violation,
@@ -56,15 +56,15 @@ impl Receiver {
         self.delivery.queue.base()
     }
 
-    /// The full id of a packet in Q_r (17). None for one that the window has passed: of the whole
-    /// id space, everything but the window lies behind.
+    /// The full id of a packet in Q_r (17). None if the window has passed it.
     fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
         let base = self.base();
+        // Of the whole id space everything but the window lies behind it, as late messages do.
         let behind = (1 << params.id_bits) - params.window;
         serial::expand(id, params.id_bits, base, behind).filter(|&id| id >= base)
     }
 
-    /// As [`expand`](Self::expand), if the dependency does not reach below the first packet.
+    /// The full id as of [`expand`](Self::expand), unless the dependency reaches below the first packet.
     fn place(&self, id: u32, dependency: u32, params: &SequencingParams) -> Option<u64> {
         let id = self.expand(id, params)?;
         (u64::from(dependency) <= id).then_some(id)
@@ -75,6 +75,7 @@ impl Receiver {
         let Some(id) = self.expand(packet.id, params) else {
             return Verdict::Stale;
         };
+        // There is no packet before 0 to depend on.
         if u64::from(packet.dependency) > id {
             return Verdict::Violation;
         }
@@ -85,21 +86,22 @@ impl Receiver {
             return Verdict::Begin;
         };
         match &entry.content {
+            // A sentinel takes nothing of the budget: the packet itself does, now.
             Content::Sentinel => Verdict::Begin,
             Content::Partial(parts) => match parts.news(packet.part().0, packet.payload) {
+                // What differs was refused above.
                 None | Some(0) => Verdict::Stale,
                 Some(news) => Verdict::Join(news),
             },
-            // The packet of a tombstone is late, in whatever mode.
+            // Also a packet that comes after its tombstone, in whatever mode.
             Content::Complete(_) | Content::Tombstone | Content::Delivered | Content::Buried => {
                 Verdict::Stale
             }
         }
     }
 
-    /// The packet that cannot be what is kept of it, if this message is true: its own, or the first that
-    /// waits for another. The reliable packet that comes last before one that is newer cannot be older
-    /// than that.
+    /// The packet that cannot be what is kept of it if this message is true: that of the message, or the
+    /// first one that waits for another.
     pub(super) fn contradicted_by(
         &self,
         packet: &Packet<&[u8]>,
@@ -111,6 +113,7 @@ impl Receiver {
             let dependency = u32::from(packet.dependency);
             let is_other = entry.mode != packet.mode || entry.dependency != dependency;
             let cannot_be = match &entry.content {
+                // It may have taken the place of a packet with any mode and bytes.
                 Content::Tombstone | Content::Buried => false,
                 Content::Partial(parts) => {
                     let agrees = || parts.news(offset, packet.payload).is_some();
@@ -122,6 +125,9 @@ impl Receiver {
                 return Some(id);
             }
         }
+        // Dependencies never go back: the last reliable packet before this newer one cannot be older than the
+        // packet that the first waiting entry waits for. A forged dependency on what never comes is found out
+        // by this.
         let waiting = self.delivery.queue.limit();
         let entry = self.delivery.queue.get(waiting).filter(|_| waiting < id)?;
         let awaited = waiting.saturating_sub(entry.dependency.into());
@@ -130,8 +136,8 @@ impl Receiver {
         is_denied.then_some(waiting)
     }
 
-    /// Takes a message in. What does not fit to an earlier message of the same datagram is
-    /// dropped: the first wins (`deviations.md` Q13).
+    /// Takes a message in that was checked. One that contradicts an earlier message of the same datagram is
+    /// dropped: the first counts (`deviations.md` Q13).
     pub(crate) fn insert(
         &mut self,
         packet: &Packet<&[u8]>,
@@ -142,17 +148,21 @@ impl Receiver {
         let Some(id) = self.expand(packet.id, shared.params) else {
             return;
         };
+        // Whatever the verdict: a repeated message in another frame shows as well what was sent.
         self.trust.on_message(id, frame, shared.params.window);
+        // Once more, as messages of the same datagram were taken in since it was checked.
         let more = match self.check(packet, shared.params) {
             Verdict::Begin => cost(packet.payload.len()),
             Verdict::Join(news) => news as u64,
             Verdict::Stale | Verdict::Violation => return,
         };
         let (mode, dependency) = (packet.mode, packet.dependency.into());
-        // The packet that it was to join may have made room for others of the datagram.
+        // The packet that it was to join may have made room for others of the datagram: then it counts for
+        // more than was made room for, and is dropped, as unreliable packets may be.
         if mode == Mode::Unreliable && shared.totals.kept + more > shared.params.receive_budget {
             return;
         }
+        // `add` fills it at once.
         if self.delivery.queue.get(id).is_none() {
             let entry = Entry::new(mode, dependency, Content::Sentinel);
             self.delivery.open(id, entry, shared.totals);
@@ -171,17 +181,14 @@ impl Receiver {
         }
     }
 
-    /// A sentinel packet: an unreliable packet with this id was sent (§3.2.2).
-    pub(crate) fn insert_sentinel(
-        &mut self,
-        (id, dependency): (u32, u32),
-        frame: u64,
-        shared: &mut Shared<'_>,
-    ) {
-        let Some(id) = self.place(id, dependency, shared.params) else {
+    /// Takes in a sentinel packet: an unreliable packet with this id was sent (§3.2.2).
+    pub(crate) fn insert_sentinel(&mut self, marker: Marker, frame: u64, shared: &mut Shared<'_>) {
+        let dependency = marker.dependency;
+        let Some(id) = self.place(marker.id, dependency, shared.params) else {
             return;
         };
         self.trust.on_message(id, frame, shared.params.window);
+        // Reliable and passive packets need none, so that theirs would be forged (Q6).
         let note = |entry: &mut Entry| entry.sentinel |= entry.mode == Mode::Unreliable;
         if self.delivery.queue.change(id, note).is_none() {
             let mut entry = Entry::new(Mode::Unreliable, dependency, Content::Sentinel);
@@ -190,19 +197,16 @@ impl Receiver {
         }
     }
 
-    /// A reliable or passive packet with this id was given up.
-    pub(crate) fn insert_tombstone(
-        &mut self,
-        (id, dependency): (u32, u32),
-        frame: u64,
-        shared: &mut Shared<'_>,
-    ) {
-        let Some(id) = self.place(id, dependency, shared.params) else {
+    /// Takes in a tombstone: a reliable or passive packet with this id was given up.
+    pub(crate) fn insert_tombstone(&mut self, marker: Marker, frame: u64, shared: &mut Shared<'_>) {
+        let dependency = marker.dependency;
+        let Some(id) = self.place(marker.id, dependency, shared.params) else {
             return;
         };
         self.trust.on_message(id, frame, shared.params.window);
         let bury = |entry: &mut Entry| {
             let before = entry.cost();
+            // A packet that is complete is delivered all the same.
             if matches!(entry.content, Content::Partial(_)) && entry.mode != Mode::Unreliable {
                 entry.content = Content::Tombstone;
             }
@@ -211,13 +215,15 @@ impl Receiver {
         match self.delivery.queue.change(id, bury) {
             Some((mode, freed)) => shared.totals.release(mode, freed),
             None => {
+                // Passive or reliable makes no difference to what is consumed as empty; but unlike an
+                // unreliable packet it must not make room for others.
                 let entry = Entry::new(Mode::Reliable, dependency, Content::Tombstone);
                 self.delivery.open(id, entry, shared.totals);
             }
         }
     }
 
-    /// Checks a tombstone: it may take the place of nothing.
+    /// Checks a tombstone: it costs something only where nothing is there of its packet.
     pub(crate) fn check_tombstone(&self, id: u32, params: &SequencingParams) -> Verdict {
         match self.expand(id, params) {
             Some(id) if self.delivery.queue.get(id).is_none() => Verdict::Begin,
@@ -225,7 +231,7 @@ impl Receiver {
         }
     }
 
-    /// One past the newest entry that is no suspect, or m_b: nothing from here on may be consumed.
+    /// One past the newest entry that is believed, or m_b: nothing from here on may be consumed.
     pub(super) fn believed_end(&self) -> u64 {
         self.delivery.queue.end().min(self.trust.reach())
     }
@@ -240,12 +246,13 @@ impl Receiver {
         self.delivery.consume(self.believed_end(), shared)
     }
 
-    /// The remote host is about to be told where the window is.
+    /// To be called when the remote host is about to be told where the window is: see [`Delivery::catch_up`].
     pub(super) fn catch_up(&mut self, shared: &mut Shared<'_>) {
         self.delivery.catch_up(self.believed_end(), shared);
     }
 
-    /// Nobody can be asked any more: suspects have been acknowledged, and are given out.
+    /// Believes in all that is there. At the end of a connection nobody can be asked about suspects, which
+    /// have been acknowledged.
     pub(super) fn believe_all(&mut self) {
         self.trust.believe(self.delivery.queue.end());
     }
@@ -259,7 +266,7 @@ impl Receiver {
         self.has_suspects() && self.trust.wants_to_ask()
     }
 
-    /// The question that is due is to be sent under this number: whether there is still a need for it.
+    /// The question that is due is about to be sent under this number: whether there is still a need for it.
     pub(super) fn ask(&mut self, number: u16) -> bool {
         let asks = self.has_suspects();
         self.trust.ask(asks.then_some(number));
@@ -278,8 +285,8 @@ impl Receiver {
         self.delivery.queue.end_at(reach);
     }
 
-    /// Forgets what this message of a refused frame contradicts, if another frame did so before. Whether
-    /// it has.
+    /// Forgets what this message of a refused frame contradicts, if another frame contradicted it before.
+    /// True if something was forgotten.
     pub(super) fn on_contradiction(
         &mut self,
         packet: &Packet<&[u8]>,
@@ -293,6 +300,7 @@ impl Receiver {
             return false;
         }
         self.delivery.forget(id, shared.totals);
+        // The packet that is forgotten may be the first that waited.
         self.delivery.queue.settle();
         true
     }

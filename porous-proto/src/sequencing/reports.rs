@@ -1,6 +1,6 @@
-//! What a host tells and asks of packets: window acknowledgements (§3.2.1; `docs/wire.md`, "Budgets"),
-//! what became of packets with receipts ("Receipts"), and questions about suspects with the answers to
-//! those of the remote host ("Leaps").
+//! What a host tells and asks about packets: window acknowledgements (§3.2.1; `docs/wire.md`, "Budgets"),
+//! what became of packets with receipts ("Receipts"), questions about suspects, and answers to those of the
+//! remote host ("Leaps").
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -12,23 +12,23 @@ use crate::hooks::work;
 use crate::serial;
 use crate::time::Instant;
 
-/// How long the passing of packets may go unreported (`docs/wire.md`, "Budgets").
+/// Longest time that packets are passed without a report (`docs/wire.md`, "Budgets").
 pub(super) const REPORT_AFTER: Duration = Duration::from_millis(500);
 
-/// Answers leave at most once in this time, of each channel the newest.
+/// Least time between bursts of answers: asking costs the remote host next to nothing.
 const ANSWER_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How many messages that were lost may wait to be repeated, of all channels: what an honest sender
-/// leaves unacknowledged within a retransmission timeout is far less.
+/// Lost FATES that may wait to be repeated, of all channels: far more than an honest sender leaves
+/// unacknowledged within a retransmission timeout.
 const REPEATED_MAX: usize = 1024;
 
 /// What one channel has reported of its receive window (§3.2.1). Only the newest report of a channel is ever
 /// sent, until it is acknowledged.
 #[derive(Debug)]
 pub(crate) struct Reports {
-    /// One past what the last report stands for.
+    /// One past the last packet that was reported as passed.
     pub(super) reported: u64,
-    /// True if everything that was passed is to be reported, not only where (18) fired.
+    /// True if the next report names the last packet that was passed, not the one where (18) fired.
     pub(crate) all: bool,
     /// True while it is in the queue of channels with a report due.
     pub(crate) due: bool,
@@ -43,7 +43,7 @@ impl Reports {
         }
     }
 
-    /// Everything before this id was reported otherwise.
+    /// FATES have reported everything before `end`.
     pub(crate) const fn note(&mut self, end: u64) {
         self.reported = end;
         self.all = false;
@@ -54,46 +54,48 @@ impl Reports {
         base > self.reported
     }
 
-    /// Makes the report: the marked id that was passed where (18) fired, else the last one passed;
-    /// its low 32 bits. A repeated report names the last one passed.
+    /// Makes the report: the low 32 bits of the marked id that was passed where (18) fired, or else of the
+    /// last packet that was passed.
     pub(crate) fn report(&mut self, base: u64, fired: Option<u64>) -> u32 {
         self.due = false;
         let all = core::mem::take(&mut self.all);
+        // A repeated report names the last packet that was passed: where (18) fired was reported before.
         let fired = fired.filter(|&id| !all && id >= self.reported);
         let id = fired.unwrap_or_else(|| base.saturating_sub(1));
         self.reported = id + 1;
         serial::truncate(id, 32)
     }
 
-    /// Whether no newer report was made than the one of `id`: if it is lost, it must be repeated.
+    /// Whether the report of `id` is the newest of this channel: if it is lost, it must be repeated.
     pub(crate) fn is_newest(&self, id: u32) -> bool {
         serial::truncate(self.reported.wrapping_sub(1), 32) == id
     }
 }
 
-/// The fates of the last packets that the window of a channel has passed, up to m_b, that were not
-/// reported yet (`docs/wire.md`, "Receipts"; `docs/deviations.md` D2).
+/// The fates of packets that the window of a channel has passed and that were not reported yet: the last of
+/// them is the one before m_b (`docs/wire.md`, "Receipts"; `docs/deviations.md` D2).
 #[derive(Debug)]
 pub(super) struct FateLog {
-    /// All but the last are full.
+    /// The oldest first. All but the last are full.
     blocks: VecDeque<Fates>,
     /// True until the first report: what was passed before is told by WINDOW.
     first: bool,
 }
 
 impl FateLog {
-    /// The sender asks for the first time: nothing that it asks for has come before. `reported` is one
-    /// past what was reported.
+    /// A log from when the sender first asks. `reported` is one past the last packet that WINDOW has
+    /// reported.
     pub(super) fn new(reported: u64, base: u64, params: &SequencingParams) -> Self {
         let mut log = Self {
             blocks: VecDeque::new(),
             first: true,
         };
+        // The first message of every such packet asks: what was passed before has not come.
         log.push(base - reported, true, params);
         log
     }
 
-    /// The window has passed this number of packets more, all of which were skipped or none.
+    /// The window has passed this number of further packets, of which all were skipped or none.
     pub(super) fn push(&mut self, mut packets: u64, skipped: bool, params: &SequencingParams) {
         while packets > 0 {
             work::count(1);
@@ -111,27 +113,29 @@ impl FateLog {
             let room = Fates::MAX - block.count;
             let taken = u8::try_from(packets).unwrap_or(u8::MAX).min(room);
             let after = block.count + taken;
+            // The next bits above those that are taken.
             if skipped {
                 block.skipped |= Fates::mask(after) & !Fates::mask(block.count);
             }
             block.count = after;
             packets -= u64::from(taken);
         }
-        // An honest sender does not go on until it knows of a window's packets.
+        // The oldest is dropped: an honest sender does not go on until it knows of a window's packets, so
+        // that there are never more of them.
         let most = params.window / u64::from(Fates::MAX) + 2;
         while self.blocks.len() as u64 > most {
             self.blocks.pop_front();
         }
     }
 
-    /// The oldest packet, where the window is at `base`.
+    /// The id of the oldest packet in the log, where the window is at `base`.
     fn from(&self, base: u64) -> u64 {
         let full = self.blocks.len().saturating_sub(1) as u64 * u64::from(Fates::MAX);
         let last = self.blocks.back().map_or(0, |block| u64::from(block.count));
         base.saturating_sub(full + last)
     }
 
-    /// Whether a packet was passed and not given to the application, and is not reported yet.
+    /// Whether a packet was skipped, and the sender has not been told.
     pub(super) fn is_skipped(&self, id: u64, base: u64) -> bool {
         let Some(place) = id.checked_sub(self.from(base)) else {
             return false;
@@ -142,8 +146,8 @@ impl FateLog {
         block.is_some_and(|block| block.skipped >> (place % each) & 1 == 1)
     }
 
-    /// What is told next, where the window is at `base`: the last packet, and the fates of those up to
-    /// it.
+    /// The next report, where the window is at `base`: the id of its last packet, and the fates of those up
+    /// to it.
     fn report(&mut self, base: u64) -> Option<(u64, Fates)> {
         let from = self.from(base);
         let mut fates = self.blocks.pop_front()?;
@@ -155,17 +159,18 @@ impl FateLog {
     }
 }
 
-/// The signalling of all channels that is due.
+/// Signalling that is due, of all channels.
 #[derive(Debug)]
 pub(super) struct Signals {
     /// Channels with a question that is due.
     questions: VecDeque<u8>,
+    /// The number of the next question. It wraps.
     next_number: u16,
-    /// Channels that are asked after, and the numbers of the questions.
+    /// Channels that the remote host asks about, and the number of the newest question about each.
     answers: VecDeque<(u8, u16)>,
-    /// Until when answers wait; NEVER if they need not.
+    /// Answers wait until this time; `NEVER` if they need not.
     answers_held: Instant,
-    /// FATES that were lost.
+    /// Lost FATES that are to be repeated.
     repeated: VecDeque<Control>,
     /// Channels whose window acknowledgement is due.
     reports: VecDeque<u8>,
@@ -188,13 +193,14 @@ impl Signals {
 
     /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
     pub(super) fn next(&mut self, now: Instant, table: &mut ChannelTable) -> Option<Control> {
+        // First what a packet waits for: suspects are not delivered before the answer has come.
         let signal = self.next_question(table);
         let signal = signal.or_else(|| self.next_answer(now, table));
         let signal = signal.or_else(|| self.next_repeated());
         signal.or_else(|| self.next_window(table))
     }
 
-    /// The remote host has to be asked how far it has come on this channel.
+    /// A question how far the remote host has come on this channel becomes due.
     pub(super) fn ask(&mut self, channel: u8) {
         self.questions.push_back(channel);
     }
@@ -203,6 +209,7 @@ impl Signals {
         while let Some(channel) = self.questions.pop_front() {
             let number = self.next_number;
             let (made, ..) = table.get_mut(channel)?;
+            // The suspects may have been confirmed or forgotten since.
             if made.receiver.ask(number) {
                 self.next_number = number.wrapping_add(1);
                 return Some(Control::Ask { channel, number });
@@ -211,7 +218,7 @@ impl Signals {
         None
     }
 
-    /// A question was lost: another takes its place, if there is no answer yet.
+    /// A question was lost: another one takes its place, unless an answer has come.
     pub(super) fn ask_again(&mut self, channel: u8, number: u16, table: &mut ChannelTable) {
         if let Some((made, ..)) = table.get_mut(channel) {
             if made.receiver.trust.lost(number) {
@@ -220,18 +227,18 @@ impl Signals {
         }
     }
 
-    /// The remote host asks. The newest question about a channel counts: an older one may come later, or
-    /// be answered again as that answer was lost.
+    /// The remote host asks about a channel, or the answer to this question was lost.
     pub(super) fn answer(&mut self, channel: u8, number: u16) {
         const HALF: u16 = 1 << 15;
         match self.answers.iter_mut().find(|(other, _)| *other == channel) {
             Some((_, waiting)) if number.wrapping_sub(*waiting) < HALF => *waiting = number,
+            // An older question: it came late, or its answer is the one that was lost.
             Some(_) => {}
             None => self.answers.push_back((channel, number)),
         }
     }
 
-    /// When answers that are held back may go.
+    /// When answers that are held back may leave.
     pub(super) fn answer_deadline(&self) -> Instant {
         if self.answers.is_empty() {
             Instant::NEVER
@@ -247,6 +254,7 @@ impl Signals {
         }
         let (channel, number) = self.answers.pop_front()?;
         if self.answers.is_empty() {
+            // Only after the last: of all channels one answer each may leave at once.
             self.answers_held = now + ANSWER_INTERVAL;
         }
         let (next, _) = table.next_and_base(channel);
@@ -263,8 +271,9 @@ impl Signals {
         }
     }
 
-    /// FATES were lost: they are repeated as they were.
+    /// FATES were lost, and are to be repeated as they were.
     pub(super) fn repeat(&mut self, control: Control) {
+        // Bounded, or the list would grow while a remote host acknowledges none of them.
         if self.repeated.len() < REPEATED_MAX {
             self.repeated.push_back(control);
         }
@@ -278,7 +287,7 @@ impl Signals {
         next
     }
 
-    /// When packets that were passed must be reported at the latest.
+    /// Latest time at which packets that were passed are reported.
     pub(super) fn report_deadline(&self) -> Instant {
         self.unreported_since
             .map_or(Instant::NEVER, |since| since + REPORT_AFTER)
@@ -292,8 +301,9 @@ impl Signals {
         }
     }
 
-    /// After consuming: reports at once where (18) fired or much was passed, else in a while.
+    /// To be called after packets of a channel were consumed: a report is due at once or in a while.
     pub(super) fn prompt_report(&mut self, channel: u8, now: Instant, table: &mut ChannelTable) {
+        // The sender may be waiting for its budget: it is told before that is used up.
         let much = table.totals.passed >= table.params.receive_budget / 4;
         let Some((made, ..)) = table.get_mut(channel) else {
             return;
@@ -305,6 +315,7 @@ impl Signals {
         if moved && fired.is_some() {
             self.wants_report(channel, table);
         }
+        // Beyond the marked id, which is told at once, the report can wait for more to be passed.
         if moved && fired.is_none_or(|id| id + 1 < base) || lags {
             self.unreported_since.get_or_insert(now);
         }
@@ -320,11 +331,14 @@ impl Signals {
             let Some((made, mut shared)) = table.made(channel) else {
                 continue;
             };
+            // On an unordered channel a report is when m_b passes what was missing at the report before (D5).
             let lagged = made.receiver.delivery.lags();
             if lagged {
                 made.receiver.catch_up(&mut shared);
             }
             if made.receiver.delivery.lags() {
+                // What is missing now is passed at the next report, and that must come without further
+                // arrivals.
                 self.unreported_since = Some(now);
             }
             let is_due = made.reports.is_unreported(made.receiver.base());
@@ -347,8 +361,7 @@ impl Signals {
         }
     }
 
-    /// A report has arrived. If it was to be repeated, because it seemed to be lost, and there is nothing
-    /// newer to tell, it is not.
+    /// A report has arrived. If it seemed to be lost and nothing is newer, it is not repeated.
     pub(super) fn is_reported(&mut self, channel: u8, id: u32, table: &mut ChannelTable) {
         let Some((made, ..)) = table.get_mut(channel) else {
             return;
@@ -360,7 +373,7 @@ impl Signals {
         }
     }
 
-    /// A report was lost. Whether it is to be repeated: there was none since.
+    /// A report was lost. True if it is repeated, as no newer one was made.
     pub(super) fn report_lost(&mut self, channel: u8, id: u32, table: &mut ChannelTable) -> bool {
         let made = table.get_mut(channel);
         let is_newest = made.is_some_and(|(made, ..)| made.reports.is_newest(id));
@@ -385,6 +398,7 @@ impl Signals {
             made.reports.due = false;
             if let Some((last, fates)) = log.report(base) {
                 made.reports.note(last + 1);
+                // A message tells of 64 packets at most: the rest needs another one.
                 if made.reports.is_unreported(base) {
                     self.wants_report(channel, table);
                 }
@@ -392,7 +406,7 @@ impl Signals {
                 return Some(Control::Fates { channel, id, fates });
             }
             if is_first {
-                // One that was lost.
+                // Nothing was passed since the sender first asked: this repeats a WINDOW that was lost.
                 let id = made.reports.report(base, None);
                 return Some(Control::Window { channel, id });
             }
@@ -414,6 +428,7 @@ mod tests {
         (last, bits.collect())
     }
 
+    /// D2.
     #[test]
     fn each_packet_is_reported_once_and_in_order() {
         let params = params(1024, 128);

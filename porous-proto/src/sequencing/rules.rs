@@ -1,14 +1,15 @@
-//! Which packets wait for which, by their ids: dependencies (§3.2.3), and the marked ids (18) whose
-//! sentinels let the receive window move past unreliable packets that were dropped (§3.2.2); and full ids of
-//! those that a report names by 32 bits.
+//! Arithmetic of packet ids: dependencies (§3.2.3); the marked ids (18), whose sentinels let the receive
+//! window move past unreliable packets that were dropped (§3.2.2); and the full ids of packets that a report
+//! names by 32 bits.
 
 use crate::hooks::canary::{Bug, strikes};
 use crate::serial;
 
-/// What `id` depends on: the last reliable packet, unless the transfer window already guarantees
-/// the order: also where ids wrap (`deviations.md` Q7).
+/// The distance from `id` to the last reliable packet, on which it depends; 0 if it depends on none.
 pub(crate) fn dependency(id: u64, last_reliable: Option<u64>, window: u64) -> u32 {
     match last_reliable.map(|reliable| id - reliable) {
+        // From N_Q on the window already guarantees the order: the later packet is not begun before the
+        // remote window has passed the reliable one; also where ids wrap (`deviations.md` Q7).
         Some(distance) if distance < window => u32::try_from(distance).unwrap_or(0),
         _ => 0,
     }
@@ -20,8 +21,8 @@ pub(crate) fn is_satisfied(id: u64, dependency: u32, base: u64) -> bool {
     dependency == 0 || id - u64::from(dependency) < base || strikes(Bug::SkipsDependency)
 }
 
-/// Whether `id` ends a stretch of M = `spacing` ids: its passing is acknowledged, and a sentinel is
-/// sent beside it if it is unreliable (`deviations.md` Q6).
+/// Whether `id` ends a stretch of M = `spacing` ids: a report is sent when the window passes it, and a
+/// sentinel beside it if its packet is unreliable (`deviations.md` Q6).
 pub(crate) const fn is_marked(id: u64, spacing: u64) -> bool {
     id % spacing == spacing - 1 // (18)
 }
@@ -47,6 +48,7 @@ pub(crate) const fn may_consume(id: u64, newest: u64, window: u64, spacing: u64)
 /// `base`; what is behind is old and has no effect.
 pub(crate) fn expand_report(id: u32, base: u64) -> Option<u64> {
     const HALF: u64 = 1 << 31;
+    // Half of the range each way: N_Q is 2^16 at most, so that old ids and new ones stay far apart.
     serial::expand(id, 32, base, HALF).filter(|&id| id >= base)
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn expand_report(id: u32, base: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// Q7.
     #[test]
     fn figure_10_dependencies_reach_back_less_than_a_window() {
         // u0 r1 u2 r3 p4 p5 u6 u7 with N_Q = 4: u7 is a whole window past r3.

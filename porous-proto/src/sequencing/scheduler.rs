@@ -1,11 +1,11 @@
-//! Which channel sends next, and what waits for that.
+//! Which channel sends next, and which packets expire while they wait for it.
 //!
 //! Inside a priority (`docs/deviations.md` T21, Q15, P10), channels take turns by message under the
 //! paper's policy; under the modern one they share by weight, in bytes. The sharing is start-time fair
 //! queueing (Goyal, Vin, Cheng 1996): the channel goes first whose last message ended first, on a clock
 //! on which a byte takes 1 / weight. Bytes are shared as by deficit round robin, but a turn is as short
-//! as can be, however large the weights are: messages of one channel in a row are shorter on the wire
-//! than those that alternate (`docs/wire.md`), so that it is one message, or small ones together.
+//! as can be, however large the weights are. But messages of one channel in a row are shorter on the wire
+//! than those that alternate (`docs/wire.md`): so a turn is one message, or several small ones.
 //!
 //! Packets that wait too long are dropped where they wait: unreliable ones (`docs/deviations.md` T8),
 //! and those whose time to live is over (`docs/deviations.md` D1).
@@ -22,19 +22,20 @@ use crate::bucket::Bucket;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Message, Mode};
 use crate::hooks::work;
-use crate::options::SendOptions;
+use crate::source::NextMessage;
 use crate::time::Instant;
 
-/// What a byte takes on the clock of a channel of weight 1.
+/// What a byte takes on the clock of a channel of weight 1. It is large, so that division by a weight, 255 at
+/// most, loses next to nothing.
 const BYTE: u64 = 1 << 16;
 
-/// Bytes that a message counts beside its payload: about what its head takes.
+/// Bytes that a message counts beside its payload: about those of its head and fields.
 const HEAD: u64 = 8;
 
-/// Small messages of a turn count less than this together, before the last one.
+/// Bytes that end a turn: it goes on until its messages count this much.
 const TURN: u64 = 256;
 
-/// What a message counts, for shares and caps.
+/// Bytes that a message counts, for shares and caps.
 fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
     match message {
         Message::Packet(packet) => packet.payload.as_ref().len() as u64 + HEAD,
@@ -46,7 +47,7 @@ fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {
     weight: u8,
-    /// When its last message ends, on the clock of its level.
+    /// When its last message ends, on the clock of its priority, where a byte of weight 1 takes [`BYTE`].
     end: u64,
     bucket: Bucket,
 }
@@ -68,24 +69,24 @@ impl Lane {
     }
 }
 
-/// A channel that waits for its turn: the least one is next.
+/// A channel that waits for its turn: the least is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
-    /// When its last message ended.
+    /// When its last message ended, on the clock of its priority.
     start: u64,
-    /// The order of coming, among those with the same start.
+    /// A running number: among those with the same start the one that came first is next.
     number: u64,
     channel: u8,
 }
 
-/// The channels of a priority.
+/// The channels of a priority that have something to send.
 #[derive(Debug, Default)]
 struct Level {
     turns: BinaryHeap<Reverse<Turn>>,
-    /// The channel that goes on with its turn, and what is left of that.
+    /// The channel that goes on with its turn, and the bytes that are left of it.
     current: Option<Turn>,
     left: u64,
-    /// When the latest message began.
+    /// When the latest message began: the time of this priority's clock, which moves as bytes leave.
     clock: u64,
 }
 
@@ -117,6 +118,7 @@ impl Lanes {
 
     fn turn(&mut self, channel: u8, lane: &Lane) -> Turn {
         let start = match self.policy {
+            // All alike, so that the running number decides: channels take turns (T21).
             Policy::Paper => 0,
             Policy::Modern => lane.end,
         };
@@ -132,10 +134,12 @@ impl Lanes {
     /// The channel whose turn it is, which leaves the queue.
     fn pop(&mut self, priority: Priority) -> Option<u8> {
         let level = &mut self.levels[priority as usize];
+        // It goes on even if another channel has become the least: its next message is shorter here.
         if let Some(turn) = level.current.take() {
             return Some(turn.channel);
         }
         level.left = match self.policy {
+            // A turn is one message, however small.
             Policy::Paper => 0,
             Policy::Modern => TURN,
         };
@@ -143,12 +147,13 @@ impl Lanes {
         Some(turn.channel)
     }
 
-    /// The channel whose turn it was sends a message that counts this number of bytes. It begins now,
-    /// if the channel was silent: nothing is owed to it. It goes on if its turn is not over, or waits
-    /// for the next.
+    /// The channel whose turn it was sends a message that counts `bytes`. It goes on if its turn is not over,
+    /// or waits for the next.
     fn sent(&mut self, priority: Priority, channel: u8, lane: &mut Lane, bytes: u64) {
         let level = &mut self.levels[priority as usize];
+        // A channel that was silent begins now, not where its last message ended: nothing is owed to it.
         level.clock = lane.end.max(level.clock);
+        // `Channel::weight` makes no weight 0; a division must not be able to panic all the same.
         let takes = bytes.saturating_mul(BYTE) / u64::from(lane.weight.max(1));
         lane.end = level.clock.saturating_add(takes);
         lane.bucket.spend(bytes);
@@ -162,12 +167,12 @@ impl Lanes {
         }
     }
 
-    /// The channel's cap holds it back until then.
+    /// Holds a channel back until this time, for its cap.
     fn hold(&mut self, channel: u8, until: Instant) {
         self.held.push(Reverse((until, channel)));
     }
 
-    /// A channel that was held back until now, or before.
+    /// Takes out a channel that was held back until now or an earlier time.
     fn release(&mut self, now: Instant) -> Option<u8> {
         if self.due() > now {
             return None;
@@ -176,7 +181,7 @@ impl Lanes {
         Some(channel)
     }
 
-    /// Lets a channel go whose cap has changed. Whether it was held back.
+    /// Takes out a channel whose cap has changed. Whether it was held back.
     fn let_go(&mut self, channel: u8) -> bool {
         let before = self.held.len();
         self.held.retain(|Reverse((_, other))| *other != channel);
@@ -189,7 +194,7 @@ impl Lanes {
         next.map_or(Instant::NEVER, |Reverse((until, _))| *until)
     }
 
-    /// All channels, in no order that means anything.
+    /// All channels with something to send, in an order that must not matter.
     fn channels(&self) -> impl Iterator<Item = u8> {
         let turns = self.levels.iter().flat_map(|level| {
             let waiting = level.turns.iter().map(|Reverse(turn)| turn);
@@ -208,7 +213,7 @@ pub(super) struct Scheduler {
     blocked: VecDeque<u8>,
     /// The latest look: `send` is told no time.
     pub(super) now: Instant,
-    /// Nothing expires before this. Packets are sent in the meantime, so it may be early.
+    /// Nothing expires before this time. It may be early, as packets are sent in the meantime.
     pub(super) expiry: Instant,
     /// True if packets were queued since the latest look.
     fresh: bool,
@@ -244,13 +249,14 @@ impl Scheduler {
         let Some((made, shared)) = table.made(channel) else {
             return;
         };
+        // A channel has one place at a time, whatever it asks for.
         if !core::mem::replace(&mut made.in_turn, true) {
             self.lanes
                 .push(shared.params.priority(channel), channel, &made.lane);
         }
     }
 
-    /// Room appeared in a window or in the remote's budget: each channel that waited gets a turn.
+    /// Room may have appeared in a window or in the remote's budget: each channel that waited gets a turn.
     pub(super) fn unblock(&mut self, table: &mut ChannelTable) {
         while let Some(channel) = self.blocked.pop_front() {
             work::count(1);
@@ -261,28 +267,31 @@ impl Scheduler {
         }
     }
 
-    /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to
-    /// be sent. A channel that had its turn waits for the others.
+    /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to be
+    /// sent.
     pub(super) fn next_message(
         &mut self,
         priority: Priority,
         most: usize,
         table: &mut ChannelTable,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
+    ) -> Option<NextMessage> {
         while let Some(channel) = self.lanes.pop(priority) {
             work::count(1);
             let (made, mut shared) = table.made(channel)?;
             if let Some(until) = made.lane.bucket.hold(self.now) {
+                // Still `in_turn`: it has a place, among those that are held back, and must not get another.
                 self.lanes.hold(channel, until);
                 continue;
             }
             let next = made.sender.next_message((channel, most), &mut shared);
-            if let Some((message, options)) = next {
-                let cost = cost(&message);
+            if let Some(next) = next {
+                let cost = cost(&next.message);
                 self.lanes.sent(priority, channel, &mut made.lane, cost);
-                return Some((message, options));
+                return Some(next);
             }
+            // Only now, and not when its last message left: whether it has more is found out at its turn.
             made.in_turn = false;
+            // It has more and cannot send it: its window or the remote's budget is full.
             if made.sender.has_more() && !core::mem::replace(&mut made.blocked, true) {
                 self.blocked.push_back(channel);
             }
@@ -290,7 +299,8 @@ impl Scheduler {
         None
     }
 
-    /// A message is in the next frame. If it is the first of its packet, that has waited until now.
+    /// A message is in the next frame. If it is the first one of its packet, the packet's time in the queue
+    /// ends now.
     pub(super) fn sent(&self, message: &Message<Bytes>, table: &mut ChannelTable) {
         let Some((channel, id)) = sent_packet(message) else {
             return;
@@ -304,7 +314,7 @@ impl Scheduler {
         }
     }
 
-    /// Changes the cap of a channel. If it was held back, it is looked at anew.
+    /// Changes the cap of a channel, in bytes a second.
     pub(super) fn set_rate(
         &mut self,
         channel: u8,
@@ -316,6 +326,7 @@ impl Scheduler {
             return;
         };
         made.lane.bucket.set_rate(rate, now);
+        // It was held back until a time that the old cap gave.
         if self.lanes.let_go(channel) {
             made.in_turn = false;
             self.wants_turn(channel, table);
@@ -324,6 +335,7 @@ impl Scheduler {
 
     /// Channels that their caps held back until now get a turn.
     fn release_held(&mut self, table: &mut ChannelTable) {
+        // It keeps its `in_turn`: it only changes its place.
         while let Some(channel) = self.lanes.release(self.now) {
             work::count(1);
             if let Some((made, shared)) = table.made(channel) {
@@ -334,12 +346,12 @@ impl Scheduler {
         }
     }
 
-    /// The host looks what is to be done: packets wait from when it first did, as `send` is told no
-    /// time. Those that have expired are dropped.
+    /// The host looks at what is to be done: new packets wait from now on, as `send` is told no time; expired
+    /// ones are dropped; and channels that their caps held back until now get a turn.
     pub(super) fn look(&mut self, now: Instant, table: &mut ChannelTable) {
         self.now = now;
         if core::mem::take(&mut self.fresh) {
-            // `send` has given their channels a turn.
+            // A channel with new packets is among these: `send` has given it a turn.
             for channel in self.lanes.channels() {
                 if let Some((made, ..)) = table.made(channel) {
                     made.sender.look(now);
@@ -351,7 +363,7 @@ impl Scheduler {
         self.release_held(table);
     }
 
-    /// Drops the packets that have expired. Of one that has begun to be sent, nothing else is.
+    /// Drops the packets that have expired. Of one that has begun to be sent, the rest is not.
     pub(super) fn drop_expired(&mut self, now: Instant, table: &mut ChannelTable) {
         if self.expiry > now || self.expiry.is_never() {
             return;
@@ -363,11 +375,12 @@ impl Scheduler {
                 continue;
             };
             made.sender.drop_expired(channel, now, &mut shared);
+            // Made anew from all channels: the time may have been that of a packet that was sent since.
             self.expiry = self.expiry.min(made.sender.next_expiry());
             self.wants_turn_for_controls(channel, table);
         }
         if table.totals.expired > expired {
-            // What waited behind them may fit.
+            // What waited behind them may fit, also in the remote's budget.
             self.unblock(table);
         }
     }
@@ -403,7 +416,7 @@ impl Scheduler {
         }
     }
 
-    /// A message that was no longer [current](Self::is_current) is not sent. If others wait for its
+    /// A message that is no longer [current](Self::is_current) is not sent. If others may wait for its
     /// packet, a tombstone is sent instead.
     pub(super) fn skipped(&mut self, message: &Message<Bytes>, table: &mut ChannelTable) {
         if !self.is_given_up(message, table) {
@@ -415,11 +428,12 @@ impl Scheduler {
                 made.sender.give_up(channel, which, &mut shared);
             }
             self.wants_turn_for_controls(channel, table);
+            // An unreliable packet is no longer charged to the remote's budget: others may fit.
             self.unblock(table);
         }
     }
 
-    /// The remote host has to be told of a packet that was given up.
+    /// Gives the channel a turn if it has to tell the remote host of a packet that was given up.
     fn wants_turn_for_controls(&mut self, channel: u8, table: &mut ChannelTable) {
         let owes = |made: &Channel| !made.sender.controls.is_empty();
         if table.get(channel).is_some_and(owes) {

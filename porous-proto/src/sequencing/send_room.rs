@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 
 use crate::frame::Mode;
 
-/// What a packet takes of the send budget that was passed and whose last word is not known: what is
+/// Bytes of the send budget that a passed packet takes until the last word of its receipt is known: what is
 /// remembered of it, and the event to come.
 pub(super) const UNSETTLED: u64 = 192;
 
-/// What waits on one channel to be sent or acknowledged, 64 bytes a packet included.
+/// Bytes that wait on one channel to be sent or acknowledged, 64 for each packet included.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     unreliable: u64,
@@ -33,33 +33,34 @@ impl Held {
     }
 }
 
-/// What waits on all channels of a peer.
+/// The send budget of a peer, in bytes, and what all of its channels take of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SendRoom {
     budget: u64,
-    /// The unreliable packets of each channel, and its other ones, find so much room at any time.
+    /// Bytes that the unreliable packets of each channel find at any time, and its other packets as well.
     reserve: u64,
-    /// What of the budget belongs to nobody.
+    /// Bytes of the budget that are in no reserve.
     common: u64,
     used: u64,
-    /// What is used beyond reserves.
+    /// Bytes in use beyond reserves.
     borrowed: u64,
-    /// Packets that found no room, since the application was last told that there is some.
+    /// Packets that found no room since the application was last told that there is some.
     refusals: Vec<Refusal>,
 }
 
-/// Room that is asked for, or was and was not there.
+/// A packet that asks for room, or that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) channel: u8,
     pub(super) mode: Mode,
-    /// What the smallest packet takes that was refused.
+    /// Bytes that it takes; of several that were refused, those of the smallest.
     pub(super) cost: u64,
 }
 
 impl SendRoom {
     pub(super) fn new(budget: u64, channels: u8) -> Self {
         let reserves = 2 * u64::from(channels);
+        // A quarter of the budget: more would lie idle, as few channels are ever long.
         let reserve = budget / 4 / reserves;
         Self {
             budget,
@@ -80,6 +81,7 @@ impl SendRoom {
         let before = held.saturating_sub(self.reserve);
         *held += bytes;
         self.used += bytes;
+        // Only what goes beyond the reserve is taken of the common part.
         self.borrowed += held.saturating_sub(self.reserve) - before;
     }
 
@@ -91,29 +93,32 @@ impl SendRoom {
         self.borrowed -= before - held.saturating_sub(self.reserve);
     }
 
-    /// Whether a packet fits that takes `cost`, where so much is held already, beside `receipts` bytes
-    /// for receipts that were not taken. If nothing waits, any packet does.
+    /// Whether a packet of `cost` bytes fits where its channel holds `held` already, beside `receipts` bytes
+    /// for receipts that were not taken.
     const fn fits(&self, held: u64, cost: u64, receipts: u64) -> bool {
         let total = self.used + receipts;
+        // A packet may be longer than the budget: it is accepted where nothing else waits.
         if total == 0 {
             return true;
         }
         let beyond = (held + cost).saturating_sub(self.reserve);
         let more = beyond - held.saturating_sub(self.reserve);
+        // Within its reserve a packet borrows nothing, however full the common part is.
         total + cost <= self.budget
             && (beyond == 0 || self.borrowed + more + receipts <= self.common)
     }
 
-    /// Whether half of what is within reach is free where so much is held.
+    /// Whether half of the bytes that a channel can use is free, where it holds `held`.
     const fn is_half_free(&self, held: u64, receipts: u64) -> bool {
         let own = held.saturating_sub(self.reserve);
+        // What others have borrowed is out of reach until they give it back.
         let others = self.borrowed - own + receipts;
         held <= (self.reserve + self.common.saturating_sub(others)) / 2
             && receipts <= self.budget / 2
     }
 
-    /// Whether there is room for such a packet, where the channel holds so much already. If not, that
-    /// is remembered: see [`has_new_room`](Self::has_new_room).
+    /// Whether there is room for a packet, where its channel holds `held` already. A refusal is remembered:
+    /// see [`has_new_room`](Self::has_new_room).
     pub(super) fn has_room(&mut self, wanted: Refusal, held: Held, receipts: u64) -> bool {
         let fits = self.fits(held.of(wanted.mode), wanted.cost, receipts);
         if !fits {
@@ -128,22 +133,26 @@ impl SendRoom {
             other.channel == refusal.channel
                 && is_unreliable(other.mode) == is_unreliable(refusal.mode)
         };
+        // One for each reserve: the list is no longer than twice the channels.
         match self.refusals.iter_mut().find(same) {
+            // The smallest packet is the first to find room again.
             Some(other) => other.cost = other.cost.min(refusal.cost),
             None => self.refusals.push(refusal),
         }
     }
 
-    /// Whether a packet was refused that fits now, where half of the room is free again. `held`: what
-    /// each channel holds.
+    /// Whether a packet that was refused fits now, and half of the room that its channel can use is free.
+    /// `held`: what each channel holds.
     pub(super) fn has_new_room(&self, held: impl Fn(u8) -> Held, receipts: u64) -> bool {
         self.refusals.iter().any(|refusal| {
             let held = held(refusal.channel).of(refusal.mode);
+            // Both: with half of the room free a long packet may still not fit, and would be refused again.
             self.fits(held, refusal.cost, receipts) && self.is_half_free(held, receipts)
         })
     }
 
-    /// The application is told that there is room: a packet that finds none is refused anew.
+    /// To be called when the application is told that there is room: a packet that finds none then is refused
+    /// anew.
     pub(super) fn forget_refusals(&mut self) {
         self.refusals.clear();
     }
@@ -151,7 +160,7 @@ impl SendRoom {
 
 #[cfg(any(test, feature = "audit"))]
 impl SendRoom {
-    /// Counts again what a channel holds.
+    /// Adds what a channel holds to books that are made anew.
     pub(super) fn audit(&mut self, held: Held) {
         for held in [held.unreliable, held.repeated] {
             self.used += held;
@@ -159,7 +168,7 @@ impl SendRoom {
         }
     }
 
-    /// The same with nothing in it.
+    /// The same budget with nothing in it.
     pub(super) fn empty(&self) -> Self {
         let mut empty = self.clone();
         (empty.used, empty.borrowed) = (0, 0);
@@ -186,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_fills_what_is_common_leaves_each_other_reserve_free() {
+    fn a_channel_that_fills_the_common_room_leaves_each_reserve_free() {
         const TWO: u8 = 2;
         let mut room = SendRoom::new(16_000, TWO);
         let mut held = [Held::default(); TWO as usize];

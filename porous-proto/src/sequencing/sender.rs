@@ -12,10 +12,11 @@ use super::send_room::Held;
 use super::transfer_window::{Sent, TransferWindow};
 use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
-use crate::frame::{Control, Fates, Fragment, Message, Mode, Packet};
+use crate::frame::{Control, Fates, Fragment, Marker, Message, Mode, Packet};
 use crate::options::SendOptions;
-use crate::progress::SendProgress;
 use crate::serial;
+use crate::source::NextMessage;
+use crate::stats::SendProgress;
 use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
@@ -34,7 +35,7 @@ pub(super) struct Current {
 struct LastReliable {
     id: u64,
     key: Option<u64>,
-    /// The one that it depends on.
+    /// The reliable packet that it depends on.
     after: Option<u64>,
 }
 
@@ -56,22 +57,22 @@ pub(crate) struct Sender {
     /// Packets that have none yet.
     pub(super) waiting: Backlog,
     pub(super) current: Option<Current>,
-    /// What goes out next: sentinel packets (§3.2.2) and tombstones.
+    /// Sentinel packets (§3.2.2) and tombstones, which leave before packets.
     pub(super) controls: VecDeque<Control>,
     pub(super) promises: Promises,
-    /// What it takes of the send budget.
+    /// Bytes that the channel takes of the send budget.
     pub(super) held: Held,
     last_reliable: Option<LastReliable>,
-    /// When the newest packet that has an id entered the queue.
+    /// Since when the newest packet that has an id had waited in the queue.
     begun: Instant,
     /// True while nothing of that packet was sent.
     unsent: bool,
-    /// True once the remote host has told what became of packets: it need not be asked any more.
+    /// True once FATES have come: packets need not ask for them any more.
     fates_told: bool,
 }
 
 impl Sender {
-    /// Unreliable packets that are older than `age` are not begun.
+    /// Unreliable packets that have waited for longer than `age` are not begun.
     pub(crate) fn new(window: u64, first_id: u64, age: Duration) -> Self {
         Self {
             window: TransferWindow::new(first_id, window),
@@ -97,13 +98,14 @@ impl Sender {
         totals.room.take(&mut self.held, options.mode, cost);
         totals.unsent += 1;
         totals.undelivered += u32::from(options.mode != Mode::Unreliable);
+        // Of the packets with one key only the newest is sent: the older one makes room at once (D3).
         if let Some(older) = self.waiting.push(payload, options) {
             self.drop_waiting(&older, Outcome::Cancelled, totals);
             totals.replaced += 1;
         }
     }
 
-    /// What was sent since the last look waits from now on.
+    /// The packets that were sent since the last look wait from now on.
     pub(super) fn look(&mut self, now: Instant) {
         self.waiting.look(now);
     }
@@ -114,19 +116,26 @@ impl Sender {
         &mut self,
         (channel, most): (u8, usize),
         shared: &mut Shared<'_>,
-    ) -> Option<(Message<Bytes>, SendOptions)> {
+    ) -> Option<NextMessage> {
+        // They let the remote window move on, which makes room for what follows.
         if let Some(control) = self.controls.pop_front() {
-            return Some((Message::Control(control), Mode::Reliable.into()));
+            return Some(NextMessage {
+                message: Message::Control(control),
+                copies: 0,
+            });
         }
         if self.current.is_none() {
             self.begin(channel, shared);
         }
         let current = self.current.as_mut()?;
+        // Asked with each message until the answer has come: what a receiver passes before it is asked counts
+        // as not delivered (`docs/wire.md`, "Receipts").
         let receipt = current.options.receipt.is_some() && !self.fates_told;
         let packet = next_part((channel, receipt), current, most, shared.params);
         let (id, options) = (current.id, current.options);
         let offset = current.offset;
         let is_over = offset as usize == current.payload.len();
+        // A fragment ends where the next begins: its first byte is enough to know it by.
         if packet.fragment.is_some() {
             self.window.cut(id, offset);
         }
@@ -134,11 +143,14 @@ impl Sender {
             self.current = None;
             shared.totals.unsent -= 1;
             if options.mode == Mode::Unreliable {
-                // Sent once and forgotten.
+                // Never sent again, so that nothing of it waits any more.
                 self.give_back(id, shared.totals);
             }
         }
-        Some((Message::Packet(packet), options))
+        Some(NextMessage {
+            message: Message::Packet(packet),
+            copies: options.redundancy,
+        })
     }
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
@@ -149,6 +161,7 @@ impl Sender {
             return;
         };
         let cost = cost(front.payload.len());
+        // A shorter packet behind it waits as well: ids are given in the order of sending.
         if !self.window.has_room() || shared.totals.charged + cost > shared.params.remote_budget {
             return;
         }
@@ -164,7 +177,8 @@ impl Sender {
         let mode = options.mode;
         (self.begun, self.unsent) = (since, true);
         self.promises.begin(id, &options, ends);
-        // Nobody waits for what is outdated as soon as this leaves.
+        // The older packet with this key is outdated as soon as this one leaves: nothing may wait for it, but
+        // for what it depends on itself (D3).
         let same_key = |last: &LastReliable| last.key.is_some() && last.key == options.key;
         if let Some(last) = self.last_reliable.filter(same_key) {
             self.last_reliable = last.after.map(LastReliable::plain);
@@ -175,14 +189,17 @@ impl Sender {
             let key = options.key;
             self.last_reliable = Some(LastReliable { id, key, after });
         }
+        // The sentinel is sent reliably: were a whole window of unreliable packets lost, nothing else would
+        // let the remote window move (§3.2.2).
         if mode == Mode::Unreliable && is_marked(id, shared.params.spacing) {
             let id = serial::truncate(id, shared.params.id_bits);
-            self.controls.push_back(Control::Sentinel {
+            self.controls.push_back(Control::Sentinel(Marker {
                 channel,
                 id,
                 dependency,
-            });
+            }));
         }
+        // All of it at once: what is begun must find room at the remote host to its end (Q2).
         shared.totals.charged += cost;
         self.window.begin(mode, payload.len());
         self.current = Some(Current {
@@ -194,13 +211,13 @@ impl Sender {
         });
     }
 
-    /// The packet is not charged to the remote's budget any more.
+    /// Ends the packet's charge to the remote's budget.
     fn discharge(&mut self, id: u64, totals: &mut Totals) {
         let sent = self.window.get_mut(id);
         totals.charged -= sent.map_or(0, Sent::discharge);
     }
 
-    /// The packet does not count in the send budget any more.
+    /// Gives back what the packet takes of the send budget.
     pub(super) fn give_back(&mut self, id: u64, totals: &mut Totals) {
         if let Some(sent) = self.window.get_mut(id) {
             let (mode, queued) = (sent.mode, sent.give_back());
@@ -213,8 +230,8 @@ impl Sender {
         self.window.expand(id, params).is_some()
     }
 
-    /// Since when an unreliable packet had waited when it got its id: `NEVER` for any but the
-    /// newest, which have been sent.
+    /// Since when the newest packet had waited when it got its id; `NEVER` of older ones, whose beginning has
+    /// left.
     pub(super) fn begun(&self, id: u32, params: &SequencingParams) -> Instant {
         if self.window.expand(id, params) == self.window.newest() {
             self.begun
@@ -223,13 +240,14 @@ impl Sender {
         }
     }
 
-    /// Something of the packet is sent: since when it had waited, if that is the first.
+    /// A message of the packet leaves: since when the packet had waited, if it is its first one.
     pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
         let newest = self.window.newest().filter(|_| self.unsent)?;
         if self.window.expand(id, params) != Some(newest) {
             return None;
         }
         self.unsent = false;
+        // Not before: as long as nothing of this one has left, an older one with its key is the latest.
         self.promises.left(newest);
         Some(self.begun)
     }
@@ -250,6 +268,7 @@ impl Sender {
         Some(SendProgress {
             len: packet.len,
             sent: current.map_or(packet.len, |current| current.offset),
+            // Saturating, as an empty packet has an open byte (Q14).
             acknowledged: packet.len.saturating_sub(packet.open),
         })
     }
@@ -260,14 +279,14 @@ impl Sender {
         u32::try_from(waiting).unwrap_or(u32::MAX)
     }
 
-    /// A message of the packet is sent in two, of which the second begins there.
+    /// A message of the packet is sent in two, of which the second begins at byte `start`.
     pub(super) fn cut(&mut self, id: u32, start: u32, params: &SequencingParams) {
         if let Some(id) = self.window.expand(id, params) {
             self.window.cut(id, start);
         }
     }
 
-    /// One message of the packet arrived: all of it, or a fragment.
+    /// A message of the packet arrived: all of it, or a fragment.
     pub(crate) fn acknowledged(
         &mut self,
         id: u32,
@@ -281,7 +300,10 @@ impl Sender {
             return;
         };
         match mode {
+            // The remote host may throw it out for others without a word: nobody would end a longer charge
+            // (Q2).
             Mode::Unreliable => self.discharge(id, shared.totals),
+            // The remote host keeps these until its window passes them, and so does the charge.
             Mode::Reliable | Mode::Passive => {
                 shared.totals.undelivered -= 1;
                 self.give_back(id, shared.totals);
@@ -290,35 +312,37 @@ impl Sender {
         self.promises.arrived(id, mode, &mut shared.totals.receipts);
     }
 
-    /// A message of an unreliable packet was lost: it can never be complete, unless that proves
-    /// wrong. Whether that matters.
+    /// A message of an unreliable packet was lost. True if the sender wants to hear should that prove wrong.
     pub(crate) fn lost(&mut self, id: u32, shared: &mut Shared<'_>) -> bool {
         let Some(id) = self.window.expand(id, shared.params) else {
             return false;
         };
+        // Without this message the packet cannot become complete, and the remote host gives it up (Q10).
         self.discharge(id, shared.totals);
         self.promises.lost(id, &mut shared.totals.receipts)
     }
 
-    /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it passed is
-    /// delivered or skipped for good. If there is no such packet yet, somebody has forged one: its id
-    /// is not used, or what is sent under it would be stale.
+    /// The receive window has passed the packet `id`: n_b ← id + 1 (§3.2.1). What it has passed is delivered
+    /// or skipped for good.
     pub(crate) fn advance_past(&mut self, id: u64, how: Passed, totals: &mut Totals) {
         while self.window.base() <= id {
             let passed = self.window.base();
             let Some(mut sent) = self.window.pass() else {
+                // No such packet was begun: somebody has forged one. A packet with one of these ids would be
+                // stale at the remote host (P14).
                 self.window.skip_to(id + 1);
                 break;
             };
             totals.charged -= sent.discharge();
             let queued = sent.give_back();
             totals.room.give_back(&mut self.held, sent.mode, queued);
+            // It need not be acknowledged: it was skipped, or the acknowledgement comes later than this.
             totals.undelivered -= u32::from(sent.open > 0 && sent.mode != Mode::Unreliable);
             let receipts = &mut totals.receipts;
             let later = self.promises.passed(passed, (sent.mode, how), receipts);
             totals.unsettled += u32::from(later);
         }
-        // A passive packet that was skipped before all of it was sent is not sent any further.
+        // A passive packet that was skipped before all of it was sent is not sent any further (Q9).
         let base = self.window.base();
         let skipped = self.current.take_if(|current| current.id < base);
         totals.unsent -= u32::from(skipped.is_some());
@@ -330,16 +354,18 @@ impl Sender {
         let count = u64::from(fates.count);
         let from = (id + 1).saturating_sub(count);
         if fates.first {
+            // What was passed before the remote host was asked had not come: it was skipped.
             self.promises.settle_before(from, totals);
         }
         for place in 0..count {
+            // The lowest bit is that of the oldest packet.
             let given = fates.skipped >> place & 1 == 0;
             self.promises.settle(from + place, given, totals);
         }
         self.advance_past(id, Passed::Told, totals);
     }
 
-    /// A packet that waited is not sent.
+    /// A packet that waited without an id is not sent: gives back what it took, and tells its receipt.
     fn drop_waiting(&mut self, dropped: &Waiting, outcome: Outcome, totals: &mut Totals) {
         let (mode, cost) = (dropped.options.mode, cost(dropped.payload.len()));
         totals.room.give_back(&mut self.held, mode, cost);
@@ -349,7 +375,7 @@ impl Sender {
         totals.receipts.tell_once(token, outcome);
     }
 
-    /// Drops what has expired.
+    /// Drops the packets that have expired, and what is not sent yet of the one that is being sent.
     pub(super) fn drop_expired(&mut self, channel: u8, now: Instant, shared: &mut Shared<'_>) {
         while let Some(dropped) = self.waiting.pop_expired(now) {
             self.drop_waiting(&dropped, Outcome::Expired, shared.totals);
@@ -363,7 +389,7 @@ impl Sender {
         }
     }
 
-    /// When something expires that waits to be sent.
+    /// When the next packet expires of those that wait or are being sent.
     pub(super) fn next_expiry(&self) -> Instant {
         let current = self.current.as_ref();
         let current = current.map_or(Instant::NEVER, |current| self.promises.ends(current.id));
@@ -376,7 +402,7 @@ impl Sender {
         id.is_some_and(|id| self.promises.is_given_up(id, now))
     }
 
-    /// Nothing of this packet is sent any more.
+    /// Nothing of this packet is sent any more, as [`is_given_up`](Self::is_given_up) told.
     pub(super) fn give_up(
         &mut self,
         channel: u8,
@@ -388,8 +414,7 @@ impl Sender {
         }
     }
 
-    /// A packet that others may wait for is replaced by a tombstone. An incomplete unreliable one
-    /// makes room for others anyway.
+    /// Gives up a packet of which something was or would be sent, if it has not arrived whole.
     fn give_up_id(&mut self, channel: u8, (id, dependency): (u64, u32), shared: &mut Shared<'_>) {
         let Some(reason) = self.promises.give_up(id, &mut shared.totals.receipts) else {
             return;
@@ -398,12 +423,14 @@ impl Sender {
             return;
         };
         match sent.mode {
+            // Nobody waits for it, and the remote host gives up what is incomplete by itself.
             Mode::Unreliable => shared.totals.charged -= sent.discharge(),
-            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone {
+            // Others may wait for it, and what has come of it would take the receive budget for ever (D1).
+            Mode::Reliable | Mode::Passive => self.controls.push_back(Control::Tombstone(Marker {
                 channel,
                 id: serial::truncate(id, shared.params.id_bits),
                 dependency,
-            }),
+            })),
         }
         self.give_back(id, shared.totals);
         match reason {
@@ -411,6 +438,7 @@ impl Sender {
             Reason::Cancelled => shared.totals.cancelled += 1,
             Reason::Outdated => shared.totals.replaced += 1,
         }
+        // The newest one: it waits no more, although nothing of it may have left.
         if id + 1 == self.window.next_id() {
             self.unsent = false;
         }
@@ -437,10 +465,13 @@ impl Sender {
                 .window
                 .get(id)
                 .is_some_and(|sent| sent.mode != Mode::Unreliable);
+            // An unreliable packet that has left whole cannot be called back.
             if !(repeated || dependency.is_some()) || !self.promises.cancel(id) {
                 continue;
             }
             any = true;
+            // The rest of its fragments is not sent. A packet that has left whole becomes a tombstone when
+            // something of it is lost: it may as well have arrived.
             if let Some(dependency) = dependency {
                 self.give_up_id(channel, (id, dependency), shared);
             }
@@ -448,7 +479,7 @@ impl Sender {
         any
     }
 
-    /// The tombstone of a packet arrived: it is settled.
+    /// The tombstone of a packet arrived: nothing of the packet has to arrive any more.
     pub(super) fn buried(&mut self, id: u32, shared: &mut Shared<'_>) {
         let id = self.window.expand(id, shared.params);
         let Some(sent) = id.and_then(|id| self.window.get_mut(id)) else {
@@ -459,7 +490,7 @@ impl Sender {
         }
     }
 
-    /// The connection has ended: nothing else arrives.
+    /// The connection has ended: tells the receipts of what can no longer arrive.
     pub(super) fn close(&mut self, totals: &mut Totals) {
         for waiting in self.waiting.iter() {
             let token = waiting.options.receipt;
@@ -485,8 +516,8 @@ fn next_part(
     let (fragment, payload) = if start == 0 && end == len {
         (None, current.payload.clone())
     } else {
-        // A copy: what the receive window passes leaves the budget, and must not be held whole by one
-        // fragment that is not acknowledged.
+        // A copy, and no view of the packet: a packet that was passed has left the send budget, and one
+        // fragment of it that is not acknowledged must not hold all of its bytes.
         let part = Bytes::copy_from_slice(&current.payload[start..end]);
         (Fragment::new(offset, whole), part)
     };

@@ -22,11 +22,19 @@ use super::*;
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
 
-/// The length that packets are cut into, in bytes.
+/// The most bytes of a packet in a message.
 const FRAGMENT: usize = 10;
 
-/// No message counts more for the cap of a channel.
+/// The most bytes that a message counts for shares and caps.
 const LONGEST: u64 = 1008;
+
+const fn marker(channel: u8, id: u32, dependency: u32) -> Marker {
+    Marker {
+        channel,
+        id,
+        dependency,
+    }
+}
 
 pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
     SequencingParams {
@@ -44,7 +52,7 @@ pub(super) fn params(window: u64, spacing: u64) -> SequencingParams {
 }
 
 impl Sequencing {
-    /// What comes next is in a frame of its own.
+    /// Messages that come from now on are in another frame.
     fn next_frame(&mut self) -> &mut Self {
         self.frame += 1;
         self
@@ -92,12 +100,14 @@ impl Wire {
             self.sender
                 .send(0, Bytes::copy_from_slice(name.as_bytes()), mode);
         }
-        while let Some((message, _)) = self.sender.next_message(Priority::Low, FRAGMENT) {
+        while let Some(NextMessage { message, .. }) =
+            self.sender.next_message(Priority::Low, FRAGMENT)
+        {
             self.messages.push(message);
         }
     }
 
-    /// The message of the packet with this name, or the sentinel `s3` of packet 3, arrives.
+    /// The messages of the packets with these names arrive, a frame each; `s3` is the sentinel of packet 3.
     #[track_caller]
     fn arrive(&mut self, names: &str) {
         for name in names.split_whitespace() {
@@ -115,25 +125,16 @@ impl Wire {
                     ));
                     self.receiver.next_frame().on_packet(&packet, NOW);
                 }
-                Message::Control(Control::Sentinel {
-                    channel,
-                    id,
-                    dependency,
-                }) => {
-                    assert_ne!(
-                        self.receiver.check_sentinel(channel, id),
-                        Verdict::Violation
-                    );
-                    self.receiver
-                        .next_frame()
-                        .on_sentinel(channel, id, dependency);
+                Message::Control(Control::Sentinel(marker)) => {
+                    assert_ne!(self.receiver.check_sentinel(marker), Verdict::Violation);
+                    self.receiver.next_frame().on_sentinel(marker);
                 }
                 other => unreachable!("{other:?}"),
             }
         }
     }
 
-    /// As [`arrive`](Self::arrive), of packets that come too late.
+    /// The messages of packets with these names arrive too late.
     #[track_caller]
     fn arrive_late(&mut self, names: &str) {
         for name in names.split_whitespace() {
@@ -165,7 +166,7 @@ impl Wire {
         acks
     }
 
-    /// The sender confirms at once whatever leaps.
+    /// The sender answers all questions about packets that leaped.
     fn confirm(&mut self) {
         while let Some(Control::Ask { channel, number }) = self.receiver.next_question() {
             let next = self
@@ -210,12 +211,12 @@ fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
 fn is_called(message: &Message<Bytes>, name: &str) -> bool {
     match message {
         Message::Packet(packet) => packet.payload == name.as_bytes(),
-        Message::Control(Control::Sentinel { id, .. }) => name == alloc::format!("s{id}"),
+        Message::Control(Control::Sentinel(Marker { id, .. })) => name == alloc::format!("s{id}"),
         Message::Control(_) => false,
     }
 }
 
-/// §3.2.1: windows move on when packets are consumed.
+/// Windows move on when packets are consumed (§3.2.1). Q12.
 #[test]
 fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     let mut wire = Wire::new(params(4, 2));
@@ -224,11 +225,13 @@ fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     assert!(!wire.messages.iter().any(|message| is_called(message, "r4")));
     wire.arrive("r1");
     assert_eq!(wire.delivered(), ["r1"]);
+    // u0 was passed with r1, and 1 is marked (18).
     assert_eq!(wire.window_acks(), [1]); // (a)
     assert_eq!((wire.m_b(), wire.n_b()), (2, 2));
     wire.arrive("s3");
     assert!(wire.delivered().is_empty());
     assert!(wire.window_acks().is_empty());
+    // Nothing new: the packets that waited leave.
     wire.send("");
     wire.arrive("r4");
     assert_eq!(wire.delivered(), ["r4"]);
@@ -236,6 +239,7 @@ fn figure_08_channel_windows_advance_by_window_acknowledgements() {
     assert_eq!((wire.m_b(), wire.n_b()), (5, 4)); // (c), (d)
 }
 
+/// Q5.
 #[test]
 fn figure_09_a_sentinel_is_consumed_when_a_whole_window_was_lost() {
     let mut wire = Wire::starting_at(params(24, 4), 1);
@@ -251,6 +255,7 @@ fn figure_09_a_sentinel_is_consumed_when_a_whole_window_was_lost() {
     assert_eq!(wire.window_acks(), [3]);
     assert_eq!(wire.n_b(), 4);
     wire.send("u25 r26");
+    // The sender's window has moved on: a new packet is delivered although all before it are missing.
     wire.arrive("r26");
     assert_eq!(wire.delivered(), ["r26"]);
 }
@@ -284,7 +289,7 @@ fn before_r3() -> Wire {
     wire.arrive("u0 r1 u2");
     assert_eq!(wire.delivered(), ["u0", "r1", "u2"]);
     wire.window_acks();
-    // With n_b = 2 the window ends before u6: the receiver tells how far it is after a while.
+    // With n_b = 2 the window would end before u6: what was passed is reported after a while.
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     assert_eq!(wire.window_acks(), [2]);
     wire.send("");
@@ -293,7 +298,7 @@ fn before_r3() -> Wire {
     wire
 }
 
-/// §3.2.3: who waits for whom.
+/// Packets wait for the reliable packet before them (§3.2.3).
 #[test]
 fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
     let mut wire = before_r3();
@@ -353,7 +358,7 @@ fn window_acknowledgements_of_packets_never_sent_are_refused() {
     let mut wire = Wire::new(params(16, 2));
     wire.send("r0 r1 r2");
     assert!(wire.sender.check_window(0, 2));
-    // Q8: but for what one forged frame can make the other host believe, here a whole window.
+    // Except those that one forged frame can make the other host believe in, here a whole window (Q8).
     assert!(wire.sender.check_window(0, 3 + 15));
     assert!(!wire.sender.check_window(0, 3 + 16));
     assert!(wire.sender.check_window(0, u32::MAX)); // old: has no effect

@@ -1,5 +1,5 @@
-//! The transfer window Q_t (16) of a channel: the packets that were begun and not passed by the remote
-//! host's receive window, and which of their bytes are acknowledged.
+//! The transfer window Q_t (16) of a channel: the packets that were begun and that the remote host's receive
+//! window has not passed, and which of their bytes are acknowledged.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -13,13 +13,13 @@ use crate::serial::{self, SendWindow};
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) mode: Mode,
-    /// True while it is charged to the remote's budget. Unreliable packets are charged while they are on their
-    /// way only: the remote may throw them out for others, and never says so.
+    /// True while it is charged to the remote's budget. Unreliable packets are charged only while they are on
+    /// their way: the remote host may throw them out for others, and never says so.
     pub(super) is_charged: bool,
-    /// True while it counts in our own send budget.
+    /// True while it counts in this host's send budget.
     pub(super) is_queued: bool,
     pub(super) len: u32,
-    /// Bytes that are not acknowledged yet; of a packet of none (`deviations.md` Q14), 1.
+    /// Bytes that are not acknowledged yet; 1 of an empty packet (`deviations.md` Q14) until it is.
     pub(super) open: u32,
 }
 
@@ -28,13 +28,13 @@ impl Sent {
         cost(self.len as usize)
     }
 
-    /// It is not charged to the remote's budget any more: what it was.
+    /// Ends its charge to the remote's budget: the bytes of that, 0 if it had ended.
     pub(super) fn discharge(&mut self) -> u64 {
         let was_charged = core::mem::take(&mut self.is_charged);
         if was_charged { self.cost() } else { 0 }
     }
 
-    /// It does not count in our own budget any more: what it did.
+    /// Ends its count in this host's own budget: the bytes of that, 0 if it had ended.
     pub(super) fn give_back(&mut self) -> u64 {
         let was_queued = core::mem::take(&mut self.is_queued);
         if was_queued { self.cost() } else { 0 }
@@ -46,7 +46,7 @@ impl Sent {
 pub(super) struct TransferWindow {
     window: SendWindow,
     sent: VecDeque<Sent>,
-    /// Made for the first packet in fragments, and dropped with the last.
+    /// None while no packet is in fragments.
     cuts: Option<Box<Cuts>>,
 }
 
@@ -69,7 +69,7 @@ impl TransferWindow {
         self.window.base() + self.sent.len() as u64
     }
 
-    /// The newest packet, if it was not passed.
+    /// The id before the next one: that of the newest packet, if the window has not passed it.
     pub(super) fn newest(&self) -> Option<u64> {
         self.next_id().checked_sub(1)
     }
@@ -92,6 +92,7 @@ impl TransferWindow {
             is_charged: true,
             is_queued: true,
             len,
+            // Also an empty packet is open until it is acknowledged.
             open: len.max(1),
         });
     }
@@ -116,24 +117,27 @@ impl TransferWindow {
 
     /// The full id of a packet that is here. None if the window has passed it.
     pub(super) fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
+        // What the window has passed expands to an id almost Y ahead, which was not begun.
         let id = serial::expand(id, params.id_bits, self.window.base(), 0)?;
         (id < self.next_id()).then_some(id)
     }
 
-    /// A piece of a packet ends, and another one begins.
+    /// A piece of the packet ends at byte `start`, and another one begins.
     pub(super) fn cut(&mut self, id: u64, start: u32) {
         if let Some(len) = self
             .get(id)
             .filter(|sent| sent.open > 0)
             .map(|sent| sent.len)
         {
+            // Only of a packet that is not acknowledged whole: the pieces of one that is are forgotten.
             self.cuts.get_or_insert_default().cut(id, len, start);
         }
     }
 
-    /// All of a packet arrived, or a fragment: its mode, if it is complete by that.
+    /// All of a packet arrived, or a fragment of it: its mode, if this was what was missing.
     pub(super) fn acknowledge(&mut self, id: u64, fragment: Option<Fragment>) -> Option<Mode> {
         let arrived = fragment.map_or(u32::MAX, |part| {
+            // A fragment that was never sent has no piece, and acknowledges nothing.
             let cuts = self.cuts.as_mut();
             cuts.map_or(0, |cuts| cuts.acknowledge(id, part.offset))
         });
@@ -155,12 +159,12 @@ impl TransferWindow {
         Some(sent)
     }
 
-    /// No packet that is begun from now on has an id before this one; all that were are passed.
+    /// No packet that is begun from now on has an id before this one. All that were begun are passed.
     pub(super) fn skip_to(&mut self, id: u64) {
         self.window.advance_to(id);
     }
 
-    /// Nobody asks any more which bytes of the packet are acknowledged.
+    /// Forgets the pieces of a packet that is acknowledged or passed.
     fn forget_cuts(&mut self, id: u64) {
         if let Some(cuts) = &mut self.cuts {
             cuts.forget(id);
@@ -177,26 +181,28 @@ struct Cut {
     acknowledged: bool,
 }
 
-/// The pieces of the packets of a channel that are in fragments and not acknowledged whole. The sender
-/// cuts a packet piece by piece, and a piece that is sent again perhaps once more, so that a fragment ends
-/// where the next one begins: its first byte says which one it is, and an acknowledgement of it that comes
-/// late never says too much. In their
-/// order, each packet with its end, by id. What is not cut yet is one piece. Of pieces in a row that are
-/// acknowledged only the first is here.
+/// The pieces of the packets of a channel that are in fragments and not acknowledged whole, in order of
+/// packet and byte, each packet with its end as a last piece. What is not cut yet is one piece. Of pieces in
+/// a row that are acknowledged only the first is here.
+///
+/// The sender cuts a packet piece by piece, and a lost piece perhaps once more. A fragment ends where the
+/// next one begins: so its first byte names it, and a late acknowledgement of one that was cut since counts
+/// for its first piece only, never for too much.
 #[derive(Debug, Default)]
 struct Cuts(Vec<Cut>);
 
 impl Cuts {
-    /// The first piece that is not before this.
+    /// The index of the first piece that is not before this byte of this packet.
     fn place(&self, id: u64, start: u32) -> usize {
         self.0
             .partition_point(|cut| (cut.id, cut.start) < (id, start))
     }
 
-    /// One piece of the packet `id`, which has `len` bytes, ends here, and another one begins.
+    /// A piece of the packet `id`, which has `len` bytes, ends at byte `start`, and another one begins.
     fn cut(&mut self, id: u64, len: u32, start: u32) {
         let first = self.place(id, 0);
         if self.0.get(first).is_none_or(|cut| cut.id != id) {
+            // The end is a piece that is never acknowledged: each real piece has one behind it.
             for start in [len, 0] {
                 self.0.insert(first, Cut::new(id, start));
             }
@@ -207,22 +213,25 @@ impl Cuts {
             .get(at)
             .is_some_and(|cut| (cut.id, cut.start) == (id, start));
         let is_known = at > 0 && self.0[at - 1].acknowledged;
+        // What is acknowledged is one piece, however it was cut.
         if !is_there && !is_known {
             self.0.insert(at, Cut::new(id, start));
         }
     }
 
-    /// The piece of this packet that begins there is acknowledged: how many bytes that were not.
+    /// The piece that begins at byte `start` is acknowledged: the bytes of it that were not.
     fn acknowledge(&mut self, id: u64, start: u32) -> u32 {
         let at = self.place(id, start);
         let [cut, next, ..] = &mut self.0[at..] else {
             return 0;
         };
+        // A repetition, or no piece begins here.
         if (cut.id, cut.start, cut.acknowledged, next.id) != (id, start, false, id) {
             return 0;
         }
         cut.acknowledged = true;
         let (end, joins_next) = (next.start, next.acknowledged);
+        // Joined with acknowledged neighbours: fragments that arrive in order take one place together.
         if joins_next {
             self.0.remove(at + 1);
         }
@@ -232,7 +241,7 @@ impl Cuts {
         end - start
     }
 
-    /// All of the packet is acknowledged, or was passed.
+    /// All of the packet is acknowledged, or the window has passed it.
     fn forget(&mut self, id: u64) {
         self.0.retain(|cut| cut.id != id);
     }
@@ -270,6 +279,7 @@ mod tests {
         cuts.0.iter().filter(|cut| cut.id == id).count()
     }
 
+    /// Q3.
     #[test]
     fn each_byte_is_acknowledged_once_in_any_order() {
         for order in [[0, 10, 30], [30, 10, 0], [10, 30, 0], [30, 0, 10]] {

@@ -1,20 +1,20 @@
-//! What a channel believes of the remote host: how far it has come (`docs/wire.md`, "Leaps";
+//! What a channel believes of the remote host: how far that has come (`docs/wire.md`, "Leaps";
 //! `docs/deviations.md` P14), as a forged packet could otherwise make the receive window leap over all
-//! that is to come; and which of two messages that contradict each other.
+//! packets to come; and which of two messages that contradict each other is true.
 
 use crate::frame::MAX_MESSAGES;
 use crate::serial;
 
-/// The number of packets in a row that may be missing while the next one is believed at once.
+/// Packets in a row that may be missing while the next one is believed at once.
 const LEAP: u64 = 32;
 
-/// The same with a window of N_Q, of which it is a quarter at most.
+/// [`LEAP`] of a channel with this N_Q: a quarter of it at most.
 pub(crate) fn leap(window: u64) -> u64 {
     (window / 4).clamp(1, LEAP)
 }
 
-/// How many packets that were never sent one forged frame can make a receiver believe in: those that it
-/// passes over, and those that it brings.
+/// Packets that were never sent and that one forged frame can make a receiver believe in: those that the
+/// frame passes over, and those that it brings.
 pub(crate) fn forgeable(window: u64) -> u64 {
     (leap(window) + MAX_MESSAGES as u64).min(window)
 }
@@ -23,9 +23,9 @@ pub(crate) fn forgeable(window: u64) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Nothing,
-    /// How far it has come, as soon as something is sent.
+    /// A question is to leave with the next frame.
     Due,
-    /// That, by the question with this number. `overtaken`: a suspect has come since.
+    /// The question with this number has left. `overtaken`: true once a suspect has come since.
     Sent {
         number: u16,
         overtaken: bool,
@@ -35,13 +35,13 @@ enum Asked {
 /// What one channel believes.
 #[derive(Debug)]
 pub(crate) struct Trust {
-    /// One past the newest packet that the remote host is believed to have begun. Those from here on
-    /// are suspects: they are kept, and not consumed.
+    /// One past the newest packet that the remote host is believed to have begun. Packets from here on are
+    /// suspects: they are kept, and not consumed.
     reach: u64,
-    /// The frame that is taken in, and how many packets it may still pass over.
+    /// The frame that is being taken in, and the number of packets that it may still pass over.
     frame: u64,
     left: u64,
-    /// The suspect that came last, and its frame.
+    /// The suspect that came last, and the frame that brought it.
     suspect: Option<(u64, u64)>,
     asked: Asked,
 }
@@ -61,16 +61,16 @@ impl Trust {
         self.reach
     }
 
-    /// All packets before `end` are believed in.
+    /// All packets before `end` are believed.
     pub(crate) fn believe(&mut self, end: u64) {
         self.reach = self.reach.max(end);
     }
 
-    /// A message of the packet `id` has come in this frame. It is believed if the frame passes over few
-    /// that are missing, or if another frame had a suspect that is near.
+    /// A message of the packet `id` has come in this frame: believes it, or makes it a suspect.
     pub(crate) fn on_message(&mut self, id: u64, frame: u64, window: u64) {
         let leap = leap(window);
         if self.frame != frame {
+            // For all messages of the frame together: a forged one may bring many.
             (self.frame, self.left) = (frame, leap);
         }
         let Some(over) = id.checked_sub(self.reach) else {
@@ -79,9 +79,11 @@ impl Trust {
         let other = self.suspect.filter(|&(other, before)| {
             before != frame && other >= self.reach && other.abs_diff(id) <= leap
         });
+        // Ordinary losses, which are worth no question.
         if over <= self.left {
             self.left -= over;
             self.reach = id + 1;
+        // Two frames bring packets that are near each other, as after an outage: one forged frame cannot.
         } else if let Some((other, _)) = other {
             self.reach = id.max(other) + 1;
         } else {
@@ -92,7 +94,7 @@ impl Trust {
         }
     }
 
-    /// There are suspects: whether a question about them becomes due by that.
+    /// There are suspects: makes a question due. True if none was due or open.
     pub(crate) fn wants_to_ask(&mut self) -> bool {
         let begins = self.asked == Asked::Nothing;
         if begins {
@@ -101,7 +103,7 @@ impl Trust {
         begins
     }
 
-    /// The question that is due is sent under this number, or, if there is no suspect any more, is not.
+    /// The question that is due leaves under this number; none if there is no suspect any more.
     pub(crate) const fn ask(&mut self, number: Option<u16>) {
         self.asked = match number {
             Some(number) => Asked::Sent {
@@ -121,8 +123,8 @@ impl Trust {
         is_open
     }
 
-    /// The remote host answers the question with this number: the low 32 bits of the id that its next
-    /// packet gets. Whether suspects that are not confirmed by that were never sent.
+    /// The remote host answers the question with this number: `next` is the low 32 bits of the id that its
+    /// next packet gets. True if suspects that this does not confirm were never sent.
     pub(crate) fn told(&mut self, number: u16, next: u32, (base, window): (u64, u64)) -> bool {
         let Asked::Sent {
             number: asked,
@@ -131,35 +133,39 @@ impl Trust {
         else {
             return false;
         };
+        // An answer to an earlier question: packets may have been sent in between.
         if asked != number {
             return false;
         }
         self.asked = Asked::Nothing;
         const HALF: u64 = 1 << 31;
         if let Some(next) = serial::expand(next, 32, base, HALF) {
-            // It cannot have begun what is beyond its window.
+            // No more than its window: a host cannot have begun what lies beyond.
             self.reach = self.reach.max(next.min(base + window));
         }
-        // What came before the question had been sent before the answer was.
+        // What had come before the question left was sent before the answer. A suspect that came later may
+        // have been sent after it.
         !overtaken
     }
 }
 
-/// The frames that have contradicted what a channel keeps (`docs/wire.md`, "Contradictions"). An honest
-/// host sends none: one of the two is forged, and no receiver can tell which. But what is real and
-/// reliable comes again until it is taken.
+/// The frames that have contradicted what a channel keeps (`docs/wire.md`, "Contradictions"). An honest host
+/// sends none: one of the two messages is forged, and no receiver can tell which. But what is true and
+/// reliable comes again until it is taken: so two frames are believed.
 #[derive(Debug, Default)]
 pub(crate) struct Dispute {
     first: Option<u64>,
-    /// Another one, which was believed.
+    /// Another frame, which was believed.
     second: Option<u64>,
 }
 
 impl Dispute {
-    /// This frame contradicts: whether it is believed, because another one did so before.
+    /// This frame contradicts. True if it is believed, as another frame has contradicted before.
     pub(super) fn is_believed(&mut self, frame: u64) -> bool {
         if self.second != Some(frame) {
             if self.first.is_none() || self.second.is_some() {
+                // The first frame, or the first since another one was believed, which settled what came
+                // before.
                 (self.first, self.second) = (Some(frame), None);
             } else if self.first != Some(frame) {
                 self.second = Some(frame);
@@ -173,6 +179,7 @@ impl Dispute {
 mod tests {
     use super::*;
 
+    /// Q13.
     #[test]
     fn two_frames_are_believed_and_one_is_not() {
         let mut dispute = Dispute::default();

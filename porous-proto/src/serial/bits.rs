@@ -1,5 +1,5 @@
-//! A bit for each id of a window, in a ring of words. What is asked about a range of ids costs a
-//! step for 64 of them, so that wide windows full of holes are no burden.
+//! A bit for each id of a window, in a ring of words. A question about a range of ids costs a step for each
+//! 64 of them, so that wide windows full of holes are no burden.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,18 +9,18 @@ use crate::hooks::work;
 
 const WORD: u64 = u64::BITS as u64;
 
-/// The bits. An id and one that is a multiple of the capacity away share a bit: a caller keeps
-/// to a range of ids no wider than the capacity.
+/// A set of ids. Ids that are a multiple of the capacity apart share a bit: a caller keeps to a range of ids
+/// no wider than the capacity.
 #[derive(Debug)]
 pub(crate) struct Bits {
-    /// A power of two of them, or none.
+    /// As many words as a power of two, or none.
     words: Vec<u64>,
-    /// How many are set.
+    /// Bits that are set.
     ones: u64,
 }
 
 impl Bits {
-    /// All clear, for at least this many ids. For none nothing is allocated.
+    /// An empty set with room for at least `ids` ids. For 0 nothing is allocated.
     pub(crate) fn new(ids: u64) -> Self {
         if ids == 0 {
             return Self {
@@ -28,6 +28,7 @@ impl Bits {
                 ones: 0,
             };
         }
+        // A power of two of words, so that a mask finds the word of an id.
         let words = usize::try_from(ids.div_ceil(WORD)).unwrap_or(usize::MAX);
         Self {
             words: vec![0; words.next_power_of_two()],
@@ -35,15 +36,16 @@ impl Bits {
         }
     }
 
-    /// How many ids there is room for.
+    /// Ids that there is room for.
     pub(crate) fn capacity(&self) -> u64 {
         WORD * self.words.len() as u64
     }
 
-    /// Makes room for `ids`, keeping the bits of `kept`, which are all that may be set.
+    /// Makes room for `ids` ids. Keeps the bits of the ids `kept`: no others may be set.
     pub(crate) fn grow(&mut self, ids: u64, kept: Range<u64>) {
         let mut grown = Self::new(ids.max(self.capacity()));
         let mut from = kept.start;
+        // Word by word: a bit has the same place in its word in both rings. An empty set has nothing to copy.
         while from < kept.end && self.ones > 0 {
             let (word, mask, next) = self.part(from, kept.end);
             let (place, _) = grown.position(from);
@@ -67,6 +69,7 @@ impl Bits {
 
     pub(crate) fn set(&mut self, id: u64) {
         let (word, bit) = self.position(id);
+        // Counted only if it changes, here and in `clear`.
         self.ones += u64::from(self.words[word] >> bit & 1 == 0);
         self.words[word] |= 1 << bit;
     }
@@ -77,7 +80,7 @@ impl Bits {
         self.words[word] &= !(1 << bit);
     }
 
-    /// Sets or clears.
+    /// Sets or clears the bit of an id.
     pub(crate) fn put(&mut self, id: u64, value: bool) {
         if value {
             self.set(id);
@@ -97,7 +100,7 @@ impl Bits {
         }
     }
 
-    /// How many bits of a range are set.
+    /// The number of bits of a range that are set.
     pub(crate) fn count(&self, ids: Range<u64>) -> u32 {
         let (mut from, mut count) = (ids.start, 0);
         while from < ids.end {
@@ -108,7 +111,7 @@ impl Bits {
         count
     }
 
-    /// The bits of the 32 ids before `end`, the bit of the last one lowest. Ids below 0 are clear.
+    /// The bits of the 32 ids before `end`, the last id's the lowest. Those of ids below 0 are 0.
     pub(crate) fn map_before(&self, end: u64) -> u32 {
         let start = end.saturating_sub(u32::BITS.into());
         let (mut from, mut map) = (start, 0);
@@ -117,13 +120,13 @@ impl Bits {
             map |= (self.words[word] & mask) >> (from % WORD) << (from - start);
             from = next;
         }
-        // The id `start + n` has bit n so far.
+        // So far the id `start + n` has bit n: an acknowledgement has the newest first.
         u32::try_from(map.reverse_bits() >> (WORD - (end - start)).min(WORD - 1))
             .unwrap_or_default()
     }
 
-    /// The part of a range that is in the word of its first id: the word, its bits, and the first id
-    /// after it.
+    /// The part of a range that is in the word of its first id: the index of the word, the mask of the part,
+    /// and the first id behind it.
     fn part(&self, from: u64, end: u64) -> (usize, u64, u64) {
         let (word, bit) = self.position(from);
         let len = (WORD - bit).min(end - from);
@@ -132,6 +135,7 @@ impl Bits {
 
     /// The first id of a range whose bit has this value.
     pub(crate) fn first(&self, ids: Range<u64>, value: bool) -> Option<u64> {
+        // An empty set needs no walk through its range, which may be as wide as a window.
         if value && self.ones == 0 {
             return None;
         }

@@ -1,5 +1,5 @@
-//! What is remembered of the recent past, in a few bytes: extremes, shares, rates and jitter, most of
-//! them over a time that slides in halves.
+//! What is remembered of the recent past, in a few bytes: extremes, shares, rates and jitter, most of them
+//! over a time that slides in halves.
 
 use core::time::Duration;
 
@@ -8,7 +8,8 @@ use crate::time::Instant;
 /// Half of the time for which an extreme of a path is remembered.
 const PATH_HALF: Duration = Duration::from_secs(5);
 
-/// What was noted in the current half and in the one before.
+/// What was noted in the current half and in the one before: the memory of one to two halves of time, without
+/// a list of samples.
 #[derive(Clone, Copy, Debug, Default)]
 struct Halves<T> {
     began: Instant,
@@ -65,13 +66,13 @@ impl Peak {
     }
 }
 
-/// Half of the time for which a maximum is remembered.
+/// Half of the time for which the longest time in the queue is remembered.
 const QUEUE_HALF: Duration = Duration::from_millis(2500);
 
-/// The times of one channel, in microseconds: 71 minutes stand for all that is longer.
+/// Times that packets of one channel waited, in microseconds: 71 minutes stand for all that is longer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueTime {
-    /// In eighths.
+    /// The smoothed time, in eighths of a microsecond.
     smoothed: u64,
     longest: Halves<u32>,
 }
@@ -95,10 +96,10 @@ impl QueueTime {
     }
 }
 
-/// Half of the time that is looked back on.
+/// Half of the time over which a share of losses is counted.
 const LOSS_HALF: Duration = Duration::from_secs(5);
 
-/// So much is everything: a hundredth of a percent is 1.
+/// A share of all, in hundredths of a percent.
 const ALL: u64 = 10_000;
 
 /// Frames whose fate is known, and those of them that were lost.
@@ -108,25 +109,27 @@ struct Count {
     lost: u64,
 }
 
-/// The share of frames that were lost in the last 5 to 10 s in which there were any.
+/// The share of frames that were lost in the last 5 to 10 s in which frames were counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Loss {
-    /// As it was when the halves began: the one before, and this one.
+    /// The counts when the half before began, and when the current one did.
     marks: [Count; 2],
     began: Instant,
     now: Count,
 }
 
 impl Loss {
-    /// The counts of all frames and of lost ones so far. A loss may be taken back.
+    /// Takes the counts of all frames and of lost ones so far. `lost` may become smaller: a loss may be taken
+    /// back.
     pub(crate) fn note(&mut self, all: u64, lost: u64, now: Instant) {
         if now.saturating_duration_since(self.began) >= LOSS_HALF {
             (self.marks, self.began) = ([self.marks[1], self.now], now);
         }
+        // Counts so far, and no sums of the halves: a loss that is taken back only makes `lost` smaller.
         self.now = Count { all, lost };
     }
 
-    /// In hundredths of a percent.
+    /// The share in hundredths of a percent; 0 without frames.
     pub(crate) fn recent(&self) -> u16 {
         let [mark, _] = self.marks;
         let all = self.now.all.saturating_sub(mark.all);
@@ -136,10 +139,10 @@ impl Loss {
     }
 }
 
-/// Half of the time that is looked back on.
+/// Half of the time over which a rate is counted.
 const RATE_HALF: Duration = Duration::from_millis(500);
 
-/// A count, and when it was that.
+/// A count of bytes, and when it was taken.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: Instant,
@@ -149,27 +152,28 @@ struct Mark {
 /// How fast a count of bytes grew over the last half to whole second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rate {
-    /// When the halves began: the one before, and this one.
+    /// The counts when the half before began, and when the current one did.
     marks: [Mark; 2],
     now: Mark,
 }
 
 impl Rate {
-    /// It is so much now: to be told before it grows.
+    /// Takes the count so far. To be called before it grows.
     pub(crate) fn note(&mut self, bytes: u64, now: Instant) {
         let mark = Mark { at: now, bytes };
         let age = now.saturating_duration_since(self.marks[1].at);
         if age >= 2 * RATE_HALF {
-            self.marks = [mark; 2]; // there was silence
+            self.marks = [mark; 2]; // after silence the rate is that of what follows
         } else if age >= RATE_HALF {
             self.marks = [self.marks[1], mark];
         }
         self.now = mark;
     }
 
-    /// Bytes a second, if the count is so much now.
+    /// The rate in bytes a second, where `bytes` is the count now.
     pub(crate) fn recent(&self, bytes: u64) -> u32 {
         let [mark, _] = self.marks;
+        // Half a second at least: a first burst is not a rate.
         let time = self
             .now
             .at
@@ -180,11 +184,12 @@ impl Rate {
     }
 }
 
-/// The filter of RFC 3550 §6.4.1, over round trips: no clock of the remote host is needed.
+/// The mean difference of one round trip to the next, by the filter of RFC 3550 §6.4.1. Over round trips,
+/// since no clock of the remote host is needed for these.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Jitter {
     last: Option<u32>,
-    /// In sixteenths of a microsecond.
+    /// The jitter, in sixteenths of a microsecond.
     sixteenths: u64,
 }
 
@@ -195,6 +200,7 @@ impl Jitter {
         if let Some(last) = self.last.replace(rtt) {
             let difference = u64::from(rtt.abs_diff(last));
             self.sixteenths += difference;
+            // Rounded, as in RFC 3550 A.8.
             self.sixteenths -= (self.sixteenths - difference + 8) / 16;
         }
     }
@@ -229,6 +235,7 @@ mod tests {
         assert_eq!(minimum.get(), Some(60 * MS));
     }
 
+    /// P12.
     #[test]
     fn a_peak_lasts_for_five_to_ten_seconds() {
         let mut peak = Peak::default();
@@ -275,7 +282,7 @@ mod tests {
             Instant::ZERO + Duration::from_secs(seconds)
         }
 
-        /// Each second, from one to the other, a hundred frames, of which `lost` are lost.
+        /// A hundred frames in each second from `from` to `to`, of which `lost` are lost.
         fn seconds(loss: &mut Loss, from: u64, to: u64, lost: u64) {
             for second in from..to {
                 let Count { all, lost: before } = loss.now;
@@ -310,7 +317,7 @@ mod tests {
     mod rate {
         use super::super::*;
 
-        /// Adds 100 bytes so often, from one time to another, in milliseconds.
+        /// Adds 100 bytes each `every` milliseconds, from `from` to `to`.
         fn send(rate: &mut Rate, bytes: &mut u64, from: u64, to: u64, every: u64) {
             for at in (from..to).step_by(usize::try_from(every).unwrap()) {
                 rate.note(*bytes, Instant::from_micros(1000 * at));
@@ -345,7 +352,7 @@ mod tests {
         const MS: Duration = Duration::from_millis(1);
 
         #[test]
-        fn it_is_the_mean_difference_of_one_round_trip_to_the_next() {
+        fn jitter_is_the_mean_difference_of_one_round_trip_to_the_next() {
             let mut jitter = Jitter::default();
             jitter.sample(300 * MS);
             assert_eq!(jitter.get(), Duration::ZERO);

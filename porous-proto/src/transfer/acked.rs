@@ -1,11 +1,11 @@
-//! What the remote host acknowledges: a block with its ids recovered and checked, and the newest of all
-//! acknowledged ids.
+//! What the remote host acknowledges: a block whose ids are recovered and checked, and the newest of all ids
+//! that were ever acknowledged.
 
 use super::received;
 use crate::frame::AckBlock;
 use crate::serial::expand_frame;
 
-/// An acknowledgement block that names only frames which were sent, with their whole ids.
+/// An acknowledgement block with its whole ids. All ids that it names are below the next id of this host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked<'a> {
     pub(crate) largest: u64,
@@ -13,18 +13,22 @@ pub(crate) struct Acked<'a> {
 }
 
 impl<'a> Acked<'a> {
-    /// Recovers the ids of a block, whose newest is `largest`. `next`: the id of our next frame. `None` if
-    /// it acknowledges a frame that was never sent (`docs/deviations.md` T4), ids below 0, or more than a
-    /// host with this window keeps in mind.
+    /// Recovers the ids of a block. `largest` is the newest of them, `next` the id of the next frame of this
+    /// host, `window` N_P. `None` refuses the datagram.
     pub(crate) fn new(block: &'a AckBlock, largest: u64, next: u64, window: u64) -> Option<Self> {
+        // No honest host acknowledges a frame that was never sent (`docs/deviations.md` T4).
         if largest >= next || !map_is_real(largest, block.map) {
             return None;
         }
         let oldest = (largest + 1).saturating_sub(received::span(window));
+        // Ids are recovered from the newest down: `largest`, 32 ids of the map, then the ranges. An underflow
+        // means that the block names ids below 0.
         let mut top = largest.checked_sub(33);
         for range in &block.ranges {
             let high = top?.checked_sub(u64::from(range.gap))?;
             let length = u64::from(range.length);
+            // A host with this window remembers nothing below `oldest`: only one that lies names it, and a
+            // walk over such a range would be work that one datagram claims.
             if length > high + 1 || high + 1 - length < oldest {
                 return None;
             }
@@ -33,8 +37,7 @@ impl<'a> Acked<'a> {
         Some(Self { largest, block })
     }
 
-    /// Calls `each` for the acknowledged ids, first to last of those that follow each other, from
-    /// the newest down.
+    /// Calls `each` with the first and the last id of each run of acknowledged ids, from the newest run down.
     pub(crate) fn for_each_range(&self, mut each: impl FnMut(u64, u64)) {
         let mut run = (self.largest, self.largest);
         for bit in 0..u64::from(u32::BITS).min(self.largest) {
@@ -59,24 +62,27 @@ impl<'a> Acked<'a> {
     }
 }
 
-/// Ids below 0 read as received (`docs/wire.md`).
+/// Whether all bits of the map that stand for ids below 0 are set: such ids read as received (`docs/wire.md`,
+/// "Acknowledgements").
 const fn map_is_real(largest: u64, map: u32) -> bool {
     let below = 32_u64.saturating_sub(largest);
     below == 0 || map.leading_ones() as u64 >= below
 }
 
-/// Later frames of which the acknowledgement drops one (Figure 7; RFC 4341, NUMDUPACK).
+/// Later frames whose acknowledgement drops a frame (Figure 7; RFC 4341, NUMDUPACK).
 const LATER: usize = 3;
 
-/// The newest acknowledged ids.
+/// The newest acknowledged ids of a connection.
 #[derive(Debug)]
 pub(crate) struct LaterAcks {
+    /// The newest ids that took the path, in falling order.
     newest: [Option<u64>; LATER],
+    /// One past the newest acknowledged id, of any path.
     next: u64,
 }
 
 impl LaterAcks {
-    /// `first` is the id of the first frame.
+    /// `first` is the id of the first frame of this host.
     pub(crate) const fn new(first: u64) -> Self {
         Self {
             newest: [None; LATER],
@@ -84,10 +90,12 @@ impl LaterAcks {
         }
     }
 
-    /// The frame `id` was acknowledged, for the first time. `is_elsewhere`: it took another path than
-    /// the others, and tells nothing of them.
+    /// The frame `id` was acknowledged for the first time. `is_elsewhere`: it took another path than the
+    /// others.
     pub(crate) fn on_acknowledged(&mut self, id: u64, is_elsewhere: bool) {
+        // The remote host has received this id, by whichever path: the widths of later ids count from here.
         self.next = self.next.max(id + 1);
+        // A frame on another path overtakes nothing on this one: it must not make older frames look lost.
         if is_elsewhere {
             return;
         }
@@ -99,7 +107,8 @@ impl LaterAcks {
         }
     }
 
-    /// Frames below this id have seen three later ones acknowledged.
+    /// Frames below this id have seen three later ones acknowledged. One comparison for each frame, since
+    /// each transmission has an id of its own.
     pub(crate) const fn dropped_below(&self) -> u64 {
         match self.newest[LATER - 1] {
             Some(id) => id,
@@ -107,12 +116,13 @@ impl LaterAcks {
         }
     }
 
-    /// The newest acknowledged id, of those that took the path.
+    /// The newest acknowledged id of those that took the path; `None` before the first.
     pub(crate) const fn newest(&self) -> Option<u64> {
         self.newest[0]
     }
 
-    /// The full id of a frame of ours that is acknowledged, if there is one that it can be.
+    /// The full id of a frame of this host that is acknowledged, from its `width` low bytes. `None` if no id
+    /// can be meant.
     pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
         expand_frame(low, u32::from(width), self.next)
     }

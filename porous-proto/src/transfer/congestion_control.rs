@@ -1,5 +1,4 @@
-//! Congestion control on one path: the window of a controller, and what every controller needs around
-//! it.
+//! Congestion control on one path: the window of a controller, and what every controller needs around it.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -15,31 +14,33 @@ use crate::time::Instant;
 #[derive(Debug)]
 pub(super) struct CongestionControl {
     controller: Box<dyn Controller>,
-    /// What is done around the controller. `None` where all is as the paper has it.
+    /// Bounds of the window and the pace. `None` under the paper's policy with the paper's controller, which
+    /// has neither (`docs/deviations.md` P12).
     around: Option<Around>,
-    /// The window or the pace held data back when there was last a chance to send.
+    /// True if the window or the pace held data back when the host last had a chance to send.
     is_limited: bool,
-    /// Until when the pace holds data back.
+    /// Until when the pace or the cap holds data back; never if neither does.
     held_until: Instant,
 }
 
+/// What the host does around a controller.
 #[derive(Debug)]
 struct Around {
     pacer: Pacer,
-    /// The most that was in flight: a window that nobody used gives no right to a burst.
+    /// The most bytes that were in flight in the last 5 to 10 s.
     peak: Peak,
 }
 
 /// A frame that leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
-    /// All of its bytes.
+    /// Bytes of the frame.
     pub(super) bytes: u32,
-    /// Those of them that are in flight: all with data, and none without.
+    /// Bytes that the frame adds to the flight: all with data, and 0 without.
     pub(super) in_flight: u32,
-    /// It has data that the cap could have held back.
+    /// True if the frame has data that the cap could have held back.
     pub(super) can_wait: bool,
-    /// The flight size with it.
+    /// Bytes of the flight with this frame.
     pub(super) flight: u32,
 }
 
@@ -59,32 +60,35 @@ impl CongestionControl {
         }
     }
 
-    /// W_c.
+    /// W_c in bytes, where datagrams have at most `mtu` bytes.
     pub(super) fn window(&self, mtu: u32) -> u32 {
         let window = self.controller.window();
         let Some(around) = &self.around else {
             return window;
         };
         if window >= MAX_WINDOW {
-            return window; // that is none
+            return window; // such a window is no limit: see `Controller::window`
         }
-        // Half of the range is left, so that sums of windows and frames cannot overflow.
+        // A window that the sender did not use gives no right to a burst: it is worth twice what was in
+        // flight recently, or the initial window. Half of the range is left, so that sums of windows and
+        // frames cannot overflow.
         let most = around.peak.get().saturating_mul(2).min(MAX_WINDOW);
+        // Two frames at least, whatever a controller of an application says (RFC 9002 §7.2).
         window.min(most.max(initial_window(mtu))).max(2 * mtu)
     }
 
-    /// W_c as the controller has it.
+    /// W_c in bytes as the controller has it.
     #[cfg(test)]
     pub(super) fn own_window(&self) -> u32 {
         self.controller.window()
     }
 
-    /// What the controller wants, in bytes a second.
+    /// The pace that the controller wants, in bytes a second; `None` leaves it to the host.
     pub(super) fn pacing_rate(&self) -> Option<u32> {
         self.controller.pacing_rate()
     }
 
-    /// When the pace lets data go.
+    /// When the pace or the cap lets data go again.
     pub(super) const fn held_until(&self) -> Instant {
         self.held_until
     }
@@ -99,19 +103,19 @@ impl CongestionControl {
         until.is_some()
     }
 
-    /// Data that was held back may go.
+    /// Data that was held back may leave: the deadline is over.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.held_until <= now {
             self.held_until = Instant::NEVER;
         }
     }
 
-    /// Whether data waits that the window or the pace holds back.
+    /// `is_limited`: data waits that the window or the pace holds back.
     pub(super) const fn set_limited(&mut self, is_limited: bool) {
         self.is_limited = is_limited;
     }
 
-    /// The cap of the rate holds data back.
+    /// Whether the cap of the rate holds data back.
     pub(super) fn is_capped(&self) -> bool {
         let around = self.around.as_ref();
         around.is_some_and(|around| around.pacer.is_capped())
@@ -120,8 +124,9 @@ impl CongestionControl {
     pub(super) fn on_sent(&mut self, leaving: &Leaving, now: Instant) {
         if let Some(around) = &mut self.around {
             around.pacer.on_sent(leaving, now);
-            around.peak.note(0, now); // time passes
+            around.peak.note(0, now); // only time counts here: old flights are forgotten
         }
+        // Controllers hear of nothing that is outside the congestion window (T20).
         if leaving.in_flight > 0 {
             let Leaving {
                 in_flight, flight, ..
@@ -131,7 +136,8 @@ impl CongestionControl {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack) {
-        // The flight counts when an acknowledgement comes, or a burst would allow itself.
+        // A flight counts once some of it is acknowledged: counted when it is sent, a burst would allow
+        // itself.
         if let Some(around) = &mut self.around {
             around.peak.note(ack.in_flight, ack.now);
         }
@@ -145,7 +151,7 @@ impl CongestionControl {
         self.controller.on_trouble(trouble);
     }
 
-    /// Sets W_c and nothing else, to draw a figure.
+    /// Replaces the controller and all around it, to draw a figure.
     #[cfg(test)]
     pub(super) fn set_controller(&mut self, controller: Box<dyn Controller>) {
         self.around = None;
@@ -157,16 +163,17 @@ impl CongestionControl {
         self.controller.on_mtu(mtu.into());
     }
 
-    /// The connection has moved here from a path with that control. Its rates go on: they are agreed
-    /// on with the remote host, and do not depend on where it is.
+    /// The connection has moved here from a path with the control `from`.
     pub(super) fn inherit(&mut self, from: Self) {
         if let (Some(around), Some(before)) = (&mut self.around, from.around) {
+            // The cap goes on with its debts, as the rates are agreed on with the remote host and do not
+            // depend on its address: moving must not let more leave. The rest was learnt of the old path.
             around.pacer = before.pacer;
         }
         (self.is_limited, self.held_until) = (from.is_limited, from.held_until);
     }
 
-    /// Nothing was lost in the last episode.
+    /// Nothing was lost in the last episode: all of it only came late.
     pub(super) fn on_spurious(&mut self) {
         self.controller.on_spurious();
     }
@@ -184,44 +191,43 @@ impl CongestionControl {
     }
 }
 
-/// Frames that a host may send at once after a silence (RFC 9002 §7.7), one of them on credit.
+/// Frames that a host may send at once after a silence (RFC 9002 §7.7). One of them is on credit.
 const BURST: u32 = 10;
 
-/// A pause between frames is at least this long: to be called for each frame of a fast connection
-/// would cost the host more than the pace is worth.
+/// The least time for which data is held back: to be called for each frame of a fast connection would cost
+/// the host more than the pace is worth.
 const QUANTUM: Duration = Duration::from_millis(1);
 
-/// The cap of the host on what it sends to all of its peers, as one of them sees it
-/// (`docs/deviations.md` P11).
+/// The cap of the host on what it sends to all of its peers, as one peer sees it (`docs/deviations.md` P11).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gate {
-    /// No data may leave.
+    /// True while no data may leave.
     pub(super) is_shut: bool,
-    /// Data waits for nothing but that.
+    /// True if data waits for nothing but this gate.
     pub(crate) waits: bool,
-    /// There was data in the last datagram that could have waited: not only repeated in a probe, or
-    /// copied where there was room.
+    /// True if the last datagram had data that could have waited. What a probe repeats, or what was copied
+    /// into spare bytes, could not.
     pub(crate) data: bool,
 }
 
 impl Gate {
-    /// The peer is about to be asked for a datagram.
+    /// The host is about to ask this peer for a datagram.
     pub(crate) const fn set_shut(&mut self, is_shut: bool) {
         self.is_shut = is_shut;
     }
 
-    /// It is asked.
+    /// The host asks for a datagram.
     pub(super) const fn ask(&mut self) {
         (self.waits, self.data) = (false, false);
     }
 
-    /// How long the next datagram with data may be, if it was this otherwise.
+    /// The most bytes of the next datagram with data, where `otherwise` is what all other limits allow.
     pub(super) const fn limit(&self, otherwise: usize) -> usize {
         if self.is_shut { 0 } else { otherwise }
     }
 }
 
-/// The rates of one peer.
+/// The pace and the cap of one peer.
 #[derive(Debug)]
 pub(super) struct Pacer {
     pace: Bucket,
@@ -231,7 +237,7 @@ pub(super) struct Pacer {
 /// How fast frames may leave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Bytes a second; none before the first round trip.
+    /// In bytes a second; `None` before the first round trip.
     pub(super) rate: Option<u32>,
     /// B of (10), in bytes a second.
     pub(super) bandwidth: u32,
@@ -248,7 +254,7 @@ impl Pacer {
         }
     }
 
-    /// Until when data is held back.
+    /// Until when data is held back; `None` if it may leave now.
     pub(super) fn hold(&mut self, pace: &Pace, now: Instant) -> Option<Instant> {
         if let Some(rate) = pace.rate {
             self.pace.pace(rate, burst(rate, pace), now);
@@ -265,12 +271,12 @@ impl Pacer {
         } else {
             self.cap.count(leaving.bytes.into());
         }
-        // What is not in flight is not held back by the pace and does not use it up, or many
-        // acknowledgements would stop all data where the pace is slow.
+        // Only what the pace holds back uses it up: otherwise many acknowledgements would stop all data where
+        // the pace is slow.
         self.pace.spend(leaving.in_flight.into());
     }
 
-    /// The cap holds data back.
+    /// Whether the cap held data back at the last look.
     pub(super) const fn is_capped(&self) -> bool {
         self.cap.is_holding()
     }
@@ -286,9 +292,10 @@ impl Pacer {
     }
 }
 
-/// What may be saved up: a host that is called once a step sends all of a step at once. A step and
-/// a quarter, for those that come late.
+/// Bytes that the pace saves while nothing is sent.
 fn burst(rate: u32, pace: &Pace) -> u64 {
+    // A host that is called once a step sends all of a step at once: a step and a quarter, for steps that
+    // come late.
     let step = pace.step + pace.step / 4 + QUANTUM;
     let bytes = u128::from(rate) * step.as_micros() / 1_000_000;
     let least = u64::from((BURST - 1) * pace.mtu);

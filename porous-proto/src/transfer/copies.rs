@@ -1,30 +1,33 @@
 //! Copies of messages that are on their way, in the spare bytes of frames that are sent anyway
-//! (`docs/deviations.md` P8): a message that is lost is there a frame later, and not a round trip.
+//! (`docs/deviations.md` P8): where a message is lost, its copy arrives a frame later instead of a round
+//! trip.
 
 use core::ops::Range;
 use core::time::Duration;
 
-use super::Source;
 use super::plan::Plan;
 use super::store::{List, Store};
+use crate::source::Source;
 use crate::time::Instant;
 
-/// No more messages wait for copies: those give way that have had the most chances.
+/// The most messages of a peer that wait for copies. Beyond it those with the most chances behind them give
+/// way.
 const WAITING_MAX: usize = 64;
 
-/// Copies take this part of a datagram at most,
+/// Copies take at most one of this many parts of the largest datagram.
 const SHARE: usize = 4;
 
-/// and while new messages wait, this part of the bytes that these take.
+/// While new messages wait, copies take at most one of this many parts of the bytes that these take.
 const SHARE_OF_NEWS: usize = 64;
 
-/// What a message has at most beside its payload.
+/// The most bytes of a message beside its payload.
 const AROUND: usize = 24;
 
-/// What follows sooner on the heels of a frame shares its fate: losses come in bursts.
+/// The least time between a message and its copy: a frame that follows at once shares the fate of the first,
+/// as losses come in bursts.
 const APART: Duration = Duration::from_millis(1);
 
-/// The time after which a copy is not worth another wait: a repair is as fast.
+/// Time after which a copy that found no room has had its chance: a repair would be as fast.
 const LATE: Duration = Duration::from_millis(50);
 
 /// The most copies of a message.
@@ -37,12 +40,12 @@ struct Level {
     count: usize,
 }
 
-/// Messages that wait for a frame that has room for a copy of them.
+/// The messages of one peer that wait for a frame with room for a copy of them.
 #[derive(Debug)]
 pub(crate) struct Copies {
-    /// First copies come before second ones.
+    /// By the number of chances that a message has had. First copies come before second ones.
     levels: [Level; COPIES_MAX],
-    /// New bytes that no copy was set against.
+    /// Bytes of new data that no copy was set against.
     news: usize,
     /// The most bytes of copies in a datagram.
     share: usize,
@@ -61,19 +64,18 @@ impl Copies {
         }
     }
 
-    /// All lists.
+    /// All lists of messages that wait.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn lists(&self) -> impl Iterator<Item = &List> {
         self.levels.iter().map(|level| &level.waiting)
     }
 
-    /// How many messages wait.
+    /// Messages that wait.
     pub(super) fn count(&self) -> usize {
         self.levels.iter().map(|level| level.count).sum()
     }
 
-    /// The first message of this level has had a chance: `taken` if it is in the frame that is
-    /// planned.
+    /// The first message of this level has had a chance. `taken`: it is copied in the frame that is planned.
     fn count_chance(&mut self, store: &mut Store, level: usize, taken: bool) {
         let (before, after) = self.levels.split_at_mut(level + 1);
         let (Some(from), next) = (before.last_mut(), after.first_mut()) else {
@@ -98,7 +100,7 @@ impl Copies {
         }
     }
 
-    /// Fills what is spare of a datagram that is sent anyway.
+    /// Fills the spare bytes of a datagram that is sent anyway.
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
@@ -107,6 +109,8 @@ impl Copies {
         offer: &Offer,
         now: Instant,
     ) {
+        // At most what one full share of copies is set against: a long silence of copies gives no right to a
+        // burst of them.
         self.news = (self.news + offer.news).min(self.share * SHARE_OF_NEWS);
         let Some(room) = offer.room else {
             return;
@@ -117,6 +121,8 @@ impl Copies {
         }
         let start = plan.len;
         let spare = start..start + spare;
+        // Counted before: a message that moves to the next level must not be copied a second time into this
+        // frame.
         let counts = self.levels.each_ref().map(|level| level.count);
         for (level, count) in counts.into_iter().enumerate() {
             for _ in 0..count {
@@ -129,7 +135,8 @@ impl Copies {
         self.news = self.news.saturating_sub(used);
     }
 
-    /// Looks at the first message of a level. False if the others are better left alone.
+    /// Plans a copy of the first message of a level, if it fits. Returns false if those behind it need no
+    /// look.
     fn plan_copy(
         &mut self,
         plan: &mut Plan,
@@ -150,14 +157,15 @@ impl Copies {
             self.stop(store, level);
             return true;
         };
+        // A level is in the order of sending: those behind this one have hardly waited longer.
         let waited = now.saturating_duration_since(sent);
         if waited < APART {
             return false;
         }
         let len = plan.layout.length(&outgoing.message);
         let fits = plan.fits(len, spare.end);
-        // The next frame may have more room. But what finds it taken by other copies for long has had
-        // its chance, or all copies would be late.
+        // The next frame may have more room. But a message that finds the room taken by other copies for long
+        // has had its chance, or all copies would be late.
         if !fits && (plan.len == spare.start || waited < LATE) {
             return false;
         }
@@ -170,8 +178,9 @@ impl Copies {
         true
     }
 
-    /// A frame with these messages is sent.
+    /// A frame with these messages is sent. Those of which copies are wanted begin to wait.
     pub(super) fn on_sent(&mut self, store: &mut Store, contents: &List, now: Instant) {
+        // A longer message would never find room for a copy.
         let longest = self.share.saturating_sub(AROUND);
         let [first, ..] = &mut self.levels;
         first.count += store.sent(contents, &mut first.waiting, longest, now);
@@ -185,10 +194,10 @@ impl Copies {
 /// What a datagram offers to copies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// Its bytes that are new.
+    /// Bytes of new data in it.
     pub(super) news: usize,
-    /// How long it may become by the congestion window. `None` if data is held back.
+    /// The most bytes that it may have by the congestion window. `None` if data is held back.
     pub(super) room: Option<usize>,
-    /// New data waits to be sent.
+    /// True if new data waits to be sent.
     pub(super) data_waits: bool,
 }

@@ -1,43 +1,47 @@
-//! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9): what the remote host's
-//! frames came with is told to it, and what it tells of ours is believed as far as it can be true.
+//! Marks of congestion (RFC 3168, RFC 9000 §13.4; `docs/deviations.md` D9). The remote host is told with
+//! which marks its frames came, and believed in what it tells of the frames of this host, as far as that can
+//! be true.
 
 use crate::event::Ecn;
 use crate::frame::Marks;
 
-/// Marked frames that are lost, with none that came, after which the path is taken to drop what has a
-/// mark (RFC 9000 §13.4.2). Once some have come, an outage is no reason: frames without a mark must
-/// have come between one loss and the next.
+/// Marked frames that are lost, with none that came, after which the path is taken to drop marked frames
+/// (RFC 9000 §13.4.2).
 const DROPPED: u8 = 10;
 
-/// What the frames of the remote host came with.
+/// The marks with which frames of the remote host came.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
+    /// True if the newest frame came with ECT(0) or CE.
     newest: bool,
-    /// Frames with CE.
+    /// Frames that came with CE.
     count: u32,
-    /// The first of our frames that tells of all of them.
+    /// The first frame of this host that tells of all of them.
     told_by: u64,
+    /// True once the remote host has acknowledged such a frame: the count need not be told any more.
     is_told: bool,
 }
 
 impl Heard {
-    /// A frame came: with an id above all others, or for the first time. `own_next` is the id of our
-    /// next frame.
+    /// A frame came. `is_newest`: its id is above all others. `is_new`: it came for the first time.
+    /// `own_next`: the id of the next frame of this host.
     pub(super) fn on_frame(&mut self, ecn: Ecn, is_newest: bool, is_new: bool, own_next: u64) {
         if is_newest {
             self.newest = matches!(ecn, Ecn::Ect0 | Ecn::Ce);
         }
+        // A duplicate is no second mark: more CE than marked frames would end marks at the sender.
         if is_new && ecn == Ecn::Ce {
             self.count = self.count.saturating_add(1);
             (self.told_by, self.is_told) = (own_next, false);
         }
     }
 
-    /// Our frame with this id and an acknowledgement in it has come.
+    /// The frame `own_id` of this host, which had an acknowledgement in it, has come.
     pub(super) fn confirm(&mut self, own_id: u64) {
         self.is_told |= own_id >= self.told_by;
     }
 
+    /// The marks that the next block tells.
     pub(super) const fn marks(&self) -> Marks {
         Marks {
             newest: self.newest,
@@ -46,21 +50,22 @@ impl Heard {
     }
 }
 
-/// What our frames are sent with.
+/// The marks with which frames of this host are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Marking {
+    /// True while the path seems to carry marks. Once false, it stays so.
     is_on: bool,
-    /// Frames with ECT(0).
+    /// Frames that were sent with ECT(0).
     sent: u64,
-    /// One of them was acknowledged.
+    /// True once a marked frame was acknowledged.
     has_passed: bool,
-    /// Marked frames that were lost since, of those that count.
+    /// Marked frames lost since a marked one was acknowledged, as far as the loss may be due to the mark.
     lost: u8,
-    /// The newest frame without a mark that was acknowledged.
+    /// Id of the newest acknowledged frame without a mark.
     unmarked: u64,
-    /// The newest one when a loss was last counted.
+    /// What `unmarked` was when a loss was last counted.
     counted: u64,
-    /// How many came with CE.
+    /// Frames that came with CE, as the remote host tells.
     count: u32,
 }
 
@@ -72,8 +77,9 @@ impl Marking {
         }
     }
 
-    /// The connection has moved here from a path that was marked like that. The remote host counts on.
+    /// The connection has moved here from a path that was marked like `from`.
     pub(super) const fn inherit(&mut self, from: &Self) {
+        // The remote host goes on counting, and its counts are compared with these.
         (self.sent, self.count) = (from.sent, from.count);
     }
 
@@ -85,9 +91,9 @@ impl Marking {
         self.count
     }
 
-    /// What the next frame is sent with. Only data is marked, and nothing that repeats what may be
-    /// lost because it was.
+    /// The mark of the next frame.
     pub(super) const fn mark(&mut self, is_new_data: bool) -> Ecn {
+        // Only new data: what repeats a frame that may be lost because of its mark has none.
         if !self.is_on || !is_new_data {
             return Ecn::NotEct;
         }
@@ -97,6 +103,8 @@ impl Marking {
 
     /// A marked frame is considered dropped.
     pub(super) const fn on_lost(&mut self, id: u64) {
+        // Before any marked frame has come, each loss counts. After that an outage must not end marks: a loss
+        // counts only if a frame without a mark came after the loss before it.
         let others_pass = id > self.counted && self.unmarked > self.counted;
         if !self.has_passed || others_pass {
             self.lost = self.lost.saturating_add(1);
@@ -114,14 +122,16 @@ impl Marking {
         }
     }
 
-    /// An acknowledgement came. `was_marked`: its newest frame was sent with ECT(0), and is
-    /// acknowledged for the first time. Whether routers have marked frames since the last one.
+    /// An acknowledgement came with these marks. `was_marked`: its newest frame was sent with ECT(0), and is
+    /// acknowledged for the first time. Returns whether routers have marked frames since the acknowledgement
+    /// before.
     pub(super) fn on_ack(&mut self, was_marked: bool, marks: Marks) -> bool {
         if was_marked && !marks.newest || u64::from(marks.count) > self.sent {
-            // The mark was removed, or some were invented: they mean nothing here.
+            // Marks are removed on this path, or invented: they mean nothing here (RFC 9000 §13.4.2).
             self.is_on = false;
             return false;
         }
+        // Acknowledgements may overtake each other, so that a smaller count is an older one.
         let is_news = marks.count > self.count;
         self.count = self.count.max(marks.count);
         is_news
@@ -136,7 +146,7 @@ mod tests {
         Marks { newest, count }
     }
 
-    /// One that has sent so many frames.
+    /// The state after this many marked frames.
     fn sent(frames: u64) -> Marking {
         let mut marking = Marking::new(true);
         for _ in 0..frames {
@@ -178,6 +188,7 @@ mod tests {
         assert!(!marking.is_on());
     }
 
+    /// D9.
     #[test]
     fn a_path_that_begins_to_drop_what_is_marked_is_told_from_an_outage() {
         let mut marking = sent(200);
@@ -191,7 +202,7 @@ mod tests {
         for round in 1..=20_u64 {
             let id = 10 * round;
             marking.on_passed(id, false);
-            // Sent before that, and after it.
+            // Marked frames from before the unmarked one that came, and from after it.
             for id in [id - 2, id - 1, id + 1] {
                 marking.on_lost(id);
             }
@@ -208,6 +219,7 @@ mod tests {
         assert!(marking.is_on(), "others pass");
     }
 
+    /// D9.
     #[test]
     fn marks_are_told_until_that_has_come() {
         let mut heard = Heard::default();

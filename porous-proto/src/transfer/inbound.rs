@@ -1,4 +1,4 @@
-//! What comes from the remote host: which frames, with which marks, and when it is acknowledged.
+//! What comes from the remote host: which frames, with which marks, and when they are acknowledged.
 
 use super::TransferParams;
 use super::ack_timer::AckTimer;
@@ -10,7 +10,7 @@ use crate::frame::Short;
 use crate::stats::Loss;
 use crate::time::Instant;
 
-/// A frame is full if it has no more room than this: the reserve around a part of a packet.
+/// Bytes that a full frame may lack to the largest datagram: the reserve around a part of a packet.
 const FULL_SLACK: usize = 48;
 
 /// The frames of the remote host.
@@ -24,26 +24,25 @@ pub(crate) struct Inbound {
     max_datagram: u16,
 }
 
-/// What a frame that was taken says of the path that it came on.
+/// What a frame that was taken says of the path on which it came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathWords {
-    /// Its id.
     pub(crate) id: u64,
-    /// No newer one has come.
+    /// True if no frame with a larger id has come.
     pub(crate) is_newest: bool,
-    /// The remote host wants to know whether we are where it sends to.
+    /// A challenge by which the remote host finds out whether this host is where it sends to.
     pub(crate) challenge: Option<u64>,
-    /// It answers a challenge of ours.
+    /// An answer to a challenge of this host.
     pub(crate) response: Option<u64>,
 }
 
-/// A frame that came, as far as it has to be acknowledged.
+/// A frame that came, as far as its acknowledgement needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) id: u64,
-    /// What its IP header said.
+    /// The codepoint of its IP header.
     pub(crate) ecn: Ecn,
-    /// It wants to be acknowledged.
+    /// True if it wants to be acknowledged.
     pub(crate) is_eliciting: bool,
 }
 
@@ -60,7 +59,7 @@ impl Inbound {
         }
     }
 
-    /// The full id of a frame, if there is one that it can be.
+    /// The full id of a frame, from its `width` low bytes. `None` if no id can be meant.
     pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
         self.received.expand(low, width)
     }
@@ -74,7 +73,8 @@ impl Inbound {
         self.received.note_beyond(id);
     }
 
-    /// What the frame with this id, which has not been noted yet, says by its place.
+    /// What a frame with this id says of its path by its place among others. To be called before the frame is
+    /// noted.
     pub(crate) const fn path_words(&self, id: u64) -> PathWords {
         PathWords {
             id,
@@ -84,7 +84,7 @@ impl Inbound {
         }
     }
 
-    /// Notes a valid frame. `own_next` is the id of our next frame.
+    /// Notes a valid frame. `own_next` is the id of the next frame of this host.
     pub(super) fn on_frame(
         &mut self,
         frame: &Incoming,
@@ -102,18 +102,19 @@ impl Inbound {
             let all = self.missing.received() + missing;
             self.loss.note(all, missing, now);
         }
+        // The delay that a block tells is that of its newest frame.
         if id >= expected {
             self.ack_timer.on_newest(now);
         }
         if frame.is_eliciting {
-            // A gap or a mark is news of congestion.
+            // A gap or a mark is news of congestion, and the sender has to hear of it at once (T19, D9).
             let at_once = short.ack_now || id != expected || ecn == Ecn::Ce;
             let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.max_datagram);
             self.ack_timer.on_frame(at_once, is_full, now);
         }
     }
 
-    /// What the next frame acknowledges.
+    /// What the next frame acknowledges; `None` if there is nothing to report.
     pub(super) fn report(&self, now: Instant) -> Option<Report> {
         let mut report = self.received.report(self.ack_timer.held_back(now))?;
         report.block.marks = self.heard.marks();
@@ -125,53 +126,59 @@ impl Inbound {
         self.received.reported(report.end);
     }
 
-    /// A frame leaves, with what is to be acknowledged if there is anything, or without.
+    /// A frame leaves. `with_report`: it acknowledges.
     pub(super) const fn on_sent(&mut self, with_report: bool) {
+        // A frame may leave without its acknowledgement, for want of room: then the timer stays. If there is
+        // nothing to report any more, as the remote host has confirmed all, there is nothing to wait for
+        // either.
         if with_report || !self.received.has_report() {
             self.ack_timer.on_sent();
         }
     }
 
-    /// Our own frame `own_id`, whose block reported ids before `end`, was acknowledged.
+    /// The frame `own_id` of this host, whose block reported ids before `end`, was acknowledged.
     pub(super) fn confirm(&mut self, own_id: u64, end: u64) {
         self.received.confirm(own_id, end);
         self.heard.confirm(own_id);
     }
 
-    /// Frames that came, of any kind, each counted once.
+    /// Frames that came, of any kind; duplicates do not count.
     pub(crate) const fn frames(&self) -> u64 {
         self.missing.received()
     }
 
-    /// Frames that were sent before the newest one that came, and that did not come.
+    /// Frames that the remote host sent before the newest one that came, and that did not come.
     pub(crate) fn missing(&self) -> u64 {
         self.missing.count()
     }
 
-    /// How much did not come recently, in hundredths of a percent.
+    /// Share of the frames that did not come recently, in hundredths of a percent.
     pub(crate) fn recent_loss(&self) -> u16 {
         self.loss.recent()
     }
 }
 
-/// Frames whose nonce bits are all 0 after which they are taken to be always 0: a chance of one in
-/// 2^64.
+/// Frames without a nonce bit after which the sender is taken to have no nonces, and to leave no ids out. By
+/// chance 64 random bits are all 0 once in 2^64.
 const PLAIN: u64 = 64;
 
-/// What came of the remote host's ids.
+/// Counts the frames of the remote host that did not come. A sender with nonces leaves one id of each span of
+/// 512 out, which is not missing (`docs/deviations.md` T26).
 #[derive(Debug)]
 pub(super) struct Missing {
-    /// The id of its first frame.
+    /// The id of the first frame of the remote host.
     first: u64,
-    /// One past the newest id that came, and the number of its span.
+    /// One past the newest id that came.
     next: u64,
+    /// The span of the newest id: its id divided by [`SKIP_SPAN`].
     span: u64,
-    /// How many frames came, and how many of those have an id in that span.
+    /// Frames that came.
     received: u64,
+    /// Frames that came with an id in the newest span.
     in_span: u64,
-    /// The spans before with an id that did not come: one of those was left out.
+    /// Earlier spans in which an id did not come. One id of each was left out by the sender.
     left_out: u64,
-    /// A nonce bit was set: a sender that leaves ids out sets them.
+    /// True once a nonce bit was set. Senders that leave ids out set such bits.
     has_nonces: bool,
 }
 
@@ -188,16 +195,17 @@ impl Missing {
         }
     }
 
-    /// Whether an id of the newest span did not come, of those before `end`: then one may have been
-    /// left out.
+    /// Whether an id of the newest span, before `end`, did not come: it may be the one that was left out.
     fn has_gap(&self, end: u64) -> bool {
         end - (self.span * SKIP_SPAN).max(self.first) > self.in_span
     }
 
-    /// The frame `id` has come for the first time.
+    /// The frame `id` came for the first time.
     pub(super) fn on_received(&mut self, id: u64, nonce: bool) {
         let span = id / SKIP_SPAN;
         if span > self.span {
+            // The newest span is over. Spans between it and the new one have no frame at all, so that each
+            // has a hole.
             let has_gap = self.has_gap((self.span + 1) * SKIP_SPAN);
             self.left_out += u64::from(has_gap) + (span - self.span - 1);
             (self.span, self.in_span) = (span, 0);
@@ -212,14 +220,16 @@ impl Missing {
         self.received
     }
 
-    /// How many frames of those before the newest did not come. Until the span is over, one of them may
-    /// be taken for one that was left out.
+    /// Frames with an id below the newest that did not come. Too low by one at most until the newest span is
+    /// over.
     pub(super) fn count(&self) -> u64 {
         let mut left_out = 0;
+        // The receiver cannot know which id is left out, or a liar would know it as well. So one hole of each
+        // span counts as that id, until the nonces show that the sender leaves none out (T26).
         if self.has_nonces || self.received < PLAIN {
             left_out = self.left_out + u64::from(self.has_gap(self.next));
         }
-        // What is behind the first is none of them.
+        // Frames with an id below the first one are in `received`, but not in `sent`.
         let sent = self.next - self.first;
         sent.saturating_sub(self.received).saturating_sub(left_out)
     }
@@ -229,8 +239,8 @@ impl Missing {
 mod tests {
     use super::*;
 
-    /// What is missing after all frames have come but those that `lost` says. `skips`: one id of each
-    /// 512 is left out, elsewhere each time.
+    /// The frames that count as missing after all have come but those that `lost` says. `skips`: one id of
+    /// each 512 is left out, at another place in each span.
     fn missing(frames: u64, skips: bool, lost: impl Fn(u64) -> bool) -> u64 {
         let mut missing = Missing::new(0);
         for id in 0..frames {
@@ -257,7 +267,7 @@ mod tests {
                 let lost = |id| id < 51_200 && id % each >= each - of_each.min(each - 1);
                 let all = (0..51_200).filter(|&id| lost(id)).count() as u64;
                 let counted = missing(51_200 + 1, skips, lost);
-                // What was left out may be among what would have been lost.
+                // An id that was left out may be among those that would have been lost.
                 let both = if skips { 100 } else { 0 };
                 assert!(
                     counted <= all && counted + both >= all,
@@ -273,7 +283,7 @@ mod tests {
         for id in (1000..1100).chain(5000..5100) {
             missing.on_received(id, true);
         }
-        // Of the spans 2 to 9 each has one that was left out.
+        // Each of the spans 2 to 9 has one id that was left out.
         assert_eq!(missing.count(), 3900 - 8);
         for id in 1100..5000 {
             if id % SKIP_SPAN != 511 {

@@ -1,33 +1,34 @@
-//! The messages of one peer between the layer above and their acknowledgement: those that wait to be
-//! sent (Figure 5), those in frames on their way, and those in frames that were considered dropped.
+//! The messages of one peer between the layer above and their acknowledgement: those that wait to be sent
+//! (Figure 5), those in frames on their way, and those in frames that were considered dropped.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use bytes::Bytes;
 
+use super::TransferParams;
 use super::copies::{Copies, Offer};
 use super::plan::Plan;
 use super::rates::Rates;
 use super::send_queue::SendQueue;
-use super::store::{Delivery, List, Outgoing, Store, Ticket};
-use super::{Source, TransferParams};
+use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::{Policy, Priority};
 use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
 use crate::hooks::canary::{Bug, strikes};
 use crate::hooks::work;
+use crate::source::Source;
 use crate::time::Instant;
 
-/// All of them.
+/// The messages of one peer.
 #[derive(Debug)]
 pub(super) struct Messages {
     pub(super) store: Store,
     send_queue: SendQueue,
     pub(super) copies: Copies,
     dropped: Dropped,
-    /// LIMITS are messages of this layer.
+    /// Makes LIMITS, which are messages of this layer and not of the source.
     pub(super) rates: Rates,
-    /// Copies of a message that was lost, at least.
+    /// The least number of copies of a message that was lost.
     copies_of_lost: u8,
 }
 
@@ -43,8 +44,9 @@ impl Messages {
         }
     }
 
-    /// Makes sure that the front of the send queue is worth sending, and takes a new message with at most
-    /// `most` bytes of a packet from the source if nothing waits. False if there is nothing.
+    /// Makes sure that the front of the send queue is worth sending, and takes a new message from the source
+    /// if nothing waits. `most`: bytes of a packet that fit into a datagram. Returns false if there is
+    /// nothing to send.
     pub(super) fn refill(
         &mut self,
         source: &mut impl Source,
@@ -52,6 +54,8 @@ impl Messages {
         most: usize,
     ) -> bool {
         while let Some(front) = self.send_queue.front(&mut self.store, priority) {
+            // A message may have become useless while it waited: its window has passed, its time is over, or
+            // a newer state has left (Q9, D1, D3).
             if source.is_current(&front.message) {
                 return true;
             }
@@ -59,12 +63,13 @@ impl Messages {
                 source.skipped(&useless.message);
             }
         }
+        // One at a time, when there is room in a frame: a packet gets its id only now, so that what never
+        // leaves makes no hole in the ids.
         let Some(next) = source.next_message(priority, most) else {
             return false;
         };
         let outgoing = Outgoing {
             message: next.message,
-            delivery: next.delivery,
             priority,
             copies: next.copies,
             probed: false,
@@ -73,8 +78,8 @@ impl Messages {
         true
     }
 
-    /// The message that is to be sent next. If the path has become too narrow for it, it is cut, and its
-    /// first piece is next.
+    /// The message that is sent next. One that the path has become too narrow for is cut first, to pieces
+    /// with at most `most` bytes of a packet.
     pub(super) fn front(
         &mut self,
         source: &mut impl Source,
@@ -90,12 +95,13 @@ impl Messages {
         self.send_queue.front(&mut self.store, priority)
     }
 
-    /// The front of the send queue goes into a frame.
+    /// Moves the front of the send queue into the contents of a frame.
     pub(super) fn take_front(&mut self, priority: Priority, contents: &mut List) {
         self.send_queue.shift(&mut self.store, priority, contents);
     }
 
-    /// Fills what is spare of a frame with copies of messages that are on their way.
+    /// Fills the spare bytes of a frame with copies of messages that are on their way. `news`: its bytes of
+    /// new data; `room`: the most bytes that it may have.
     pub(super) fn plan_copies(
         &mut self,
         plan: &mut Plan,
@@ -126,7 +132,7 @@ impl Messages {
         }
     }
 
-    /// The frames from `low` to `high` were acknowledged: those of them that were considered dropped were
+    /// The frames from `low` to `high` were acknowledged. Those of them that were considered dropped were
     /// only late, and nothing of them is sent again (§3.1.2).
     pub(super) fn on_late(&mut self, low: u64, high: u64, source: &mut impl Source) {
         while let Some(Carried { open, given_up }) = self.dropped.take(low, high) {
@@ -147,8 +153,8 @@ impl Messages {
     }
 
     /// The frame `id` is considered dropped: its reliable messages wait to be sent again, and the source
-    /// is told of the others. All of them may only be late. Whether there was a reliable one. `next`: the
-    /// id of the next frame.
+    /// hears of the others. `next`: the id of the next frame. Returns whether one of the messages was
+    /// reliable.
     pub(super) fn on_lost(
         &mut self,
         id: u64,
@@ -159,30 +165,31 @@ impl Messages {
         let mut is_reliable = false;
         let mut carried = Carried::default();
         loop {
+            // Taken before the place is: where another frame carries the message, the ticket finds it there
+            // if this frame was only late.
             let ticket = self.store.ticket(&contents);
             let Some(lost) = self.store.pop(&mut contents) else {
                 break;
             };
             let Some(mut outgoing) = lost else {
-                carried.open.extend(ticket); // another frame carries it
+                carried.open.extend(ticket); // another frame carries it, so that it is not lost yet
                 continue;
             };
-            match outgoing.delivery {
-                Delivery::Reliable => {
-                    is_reliable = true;
-                    if strikes(Bug::ForgetsResend) {
-                        continue;
-                    }
-                    // A receiver that waits for it has waited for long (P8).
-                    outgoing.copies = outgoing.copies.max(self.copies_of_lost);
-                    let ticket = self.send_queue.push_again(&mut self.store, outgoing);
-                    carried.open.push(ticket);
+            if outgoing.message.is_reliable() {
+                is_reliable = true;
+                if strikes(Bug::ForgetsResend) {
+                    continue;
                 }
-                Delivery::Unreliable | Delivery::Latest => {
-                    let matters = self.rates.on_lost(&outgoing.message);
-                    if source.lost(&outgoing.message) || matters {
-                        carried.given_up.push(outgoing.message);
-                    }
+                // A receiver that waits for the message has waited for a round trip already (P8).
+                outgoing.copies = outgoing.copies.max(self.copies_of_lost);
+                let ticket = self.send_queue.push_again(&mut self.store, outgoing);
+                carried.open.push(ticket);
+            } else {
+                // Sent once, but it may have arrived: it is kept if the source wants to hear of that, as the
+                // receipt of the packet or LIMITS depend on it.
+                let matters = self.rates.on_lost(&outgoing.message);
+                if source.lost(&outgoing.message) || matters {
+                    carried.given_up.push(outgoing.message);
                 }
             }
         }
@@ -205,13 +212,13 @@ impl Messages {
     }
 }
 
-/// The distance in ids within which a message that is not sent again is remembered.
+/// Distance in ids to the next frame within which messages are remembered that are not sent again.
 const REMEMBERED: u64 = 64;
 
-/// What one frame carried.
+/// What one frame that was considered dropped carried.
 #[derive(Debug, Default)]
 pub(super) struct Carried {
-    /// Messages that have yet to arrive: they wait to be sent again, or are on their way in another frame.
+    /// Messages that have not arrived: they wait to be sent again, or are on their way in another frame.
     pub(super) open: Vec<Ticket>,
     /// Messages that are not sent again, if the source wants to hear of them.
     pub(super) given_up: Vec<Message<Bytes>>,
@@ -221,7 +228,7 @@ pub(super) struct Carried {
 #[derive(Debug)]
 pub(super) struct Dropped {
     frames: BTreeMap<u64, Carried>,
-    /// The most that are remembered.
+    /// The most frames that are remembered.
     most: u64,
 }
 
@@ -239,6 +246,8 @@ impl Dropped {
         if !(carried.open.is_empty() && carried.given_up.is_empty()) {
             self.frames.insert(id, carried);
         }
+        // Only the oldest frame is looked at, so that a drop costs the same however many are remembered: one
+        // frame that is open keeps those behind it.
         while let Some(mut oldest) = self.frames.first_entry() {
             work::count(1);
             let is_recent = oldest.key() + REMEMBERED >= next;
@@ -259,7 +268,7 @@ impl Dropped {
         }
     }
 
-    /// A frame between these two, both included, which is not remembered any more.
+    /// Takes out a frame with an id from `low` to `high`.
     pub(super) fn take(&mut self, low: u64, high: u64) -> Option<Carried> {
         let (&id, _) = self.frames.range(low..=high).next()?;
         work::count(1);
@@ -267,9 +276,9 @@ impl Dropped {
     }
 }
 
-/// Where to cut a part of a packet of which `most` bytes fit into a datagram: how long the first piece
-/// is, and where the second begins. What follows the first piece may be cut once more. None if all of it
-/// fits.
+/// Where to cut a part of a packet of `len` bytes, of which `most` fit into a datagram: the length of the
+/// first piece, and where the second begins. `is_end`: the part ends its packet. `None` if all of it fits.
+/// The second piece may have to be cut once more.
 fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
     if len <= most {
         return None;
@@ -277,7 +286,8 @@ fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
     if is_end {
         return Some((most, most));
     }
-    // What is no end must not be short. If that leaves too little of the first piece, the two overlap.
+    // Only the end of a packet may be shorter than the least fragment (Q3). If that leaves too little for the
+    // first piece, the two overlap.
     let rest = len.saturating_sub(LEAST_FRAGMENT);
     let first = if rest < LEAST_FRAGMENT {
         most
@@ -287,7 +297,8 @@ fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
     Some((first, first.min(rest)))
 }
 
-/// Cuts a message of which `most` bytes fit into a datagram: its second piece.
+/// Cuts a message of which `most` bytes fit into a datagram. Returns its second piece; `None` if all of it
+/// fits.
 pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
     let Message::Packet(packet) = &mut outgoing.message else {
         return None;
@@ -295,7 +306,8 @@ pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
     let (offset, len) = packet.part();
     let is_end = u64::from(offset) + packet.payload.len() as u64 == u64::from(len);
     let (first, start) = cut(packet.payload.len(), is_end, most)?;
-    // Copies, as one piece must not hold the memory of both.
+    // Copies, since a piece that refers to the whole packet would keep its memory after the other has
+    // arrived.
     let rest = Bytes::copy_from_slice(&packet.payload[start..]);
     let start = offset.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
     packet.payload = Bytes::copy_from_slice(&packet.payload[..first]);
@@ -315,13 +327,12 @@ pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
 mod tests {
     use alloc::vec::Vec;
 
-    use super::super::Delivery;
     use super::*;
     use crate::config::Priority;
     use crate::frame::Mode;
 
-    /// The pieces that a part of a packet is cut into on a path that carries so much: where they begin
-    /// and end.
+    /// The pieces that a part of a packet is cut into where `most` bytes fit into a datagram: where each
+    /// begins and ends.
     fn pieces(len: usize, is_end: bool, most: usize) -> Vec<(usize, usize)> {
         let (mut pieces, mut from) = (Vec::new(), 0);
         while let Some((first, start)) = cut(len - from, is_end, most) {
@@ -333,6 +344,7 @@ mod tests {
         pieces
     }
 
+    /// Q3.
     #[test]
     fn pieces_are_not_short_and_leave_nothing_out() {
         for most in [256, 257, 400, 452, 464, 511, 512, 600, 1152, 8952] {
@@ -362,6 +374,7 @@ mod tests {
         }
     }
 
+    /// Q3.
     #[test]
     fn what_is_just_too_long_for_two_pieces_overlaps() {
         assert_eq!(pieces(492, false, 464), [(0, 464), (236, 492)]);
@@ -370,6 +383,7 @@ mod tests {
         assert_eq!(pieces(1404, false, 1152), [(0, 1148), (1148, 1404)]);
     }
 
+    /// Q3.
     #[test]
     fn a_packet_that_was_sent_whole_becomes_fragments_with_the_same_bytes() {
         let payload: Vec<u8> = (0..1400_u16).map(|n| n.to_le_bytes()[0]).collect();
@@ -383,7 +397,6 @@ mod tests {
                 receipt: false,
                 payload: payload.clone().into(),
             }),
-            delivery: Delivery::Reliable,
             priority: Priority::High,
             copies: 1,
             probed: true,

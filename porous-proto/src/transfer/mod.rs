@@ -1,5 +1,5 @@
-//! §3.1: the transfer layer. It delivers messages by priority and reliability, subject to a
-//! transfer window and a congestion window, and knows nothing of channels.
+//! The transfer layer (§3.1). It delivers messages by priority and reliability, within a transfer window and
+//! a congestion window, and knows nothing of channels.
 
 mod ack_timer;
 mod acked;
@@ -10,7 +10,6 @@ mod inbound;
 mod messages;
 mod nonces;
 mod outbound;
-mod params;
 mod path;
 mod path_mtu;
 mod ping;
@@ -23,11 +22,12 @@ mod recovery;
 mod rtt;
 mod send_queue;
 mod signals;
-mod source;
 mod store;
 #[cfg(test)]
 mod tests;
 mod width;
+
+use core::time::Duration;
 
 pub(crate) use self::acked::Acked;
 pub(crate) use self::congestion_control::Gate;
@@ -35,7 +35,6 @@ use self::congestion_control::Leaving;
 pub(crate) use self::inbound::{Inbound, Incoming, PathWords};
 use self::nonces::Nonces;
 use self::outbound::Outbound;
-pub(crate) use self::params::TransferParams;
 pub(crate) use self::path_mtu::Narrowed;
 pub(crate) use self::plan::Written;
 use self::plan::{Plan, Purpose};
@@ -43,18 +42,68 @@ use self::probe::Way;
 use self::queue::Sent;
 pub(crate) use self::received::{Arrival, Report};
 use self::signals::Signals;
-pub(crate) use self::source::{NextMessage, Source};
-pub(crate) use self::store::Delivery;
 use self::store::List;
 use self::width::Widths;
 use crate::config::{Policy, Priority};
+use crate::congestion::Congestion;
 use crate::event::Ecn;
-use crate::frame::{AckBlock, ConnectionId, Control, Header, Message, Short};
+use crate::frame::{AckBlock, Check, ConnectionId, Context, Control, Header, Message, Short};
+use crate::source::Source;
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
-/// The most ids that are left out at once because the remote host has acknowledged a later one.
+/// Most ids that are left out at once because the remote host acknowledges a later one: the work of one
+/// datagram stays bounded, whatever it claims.
 const LEFT_OUT_MAX: u64 = 32;
+
+/// What both hosts agreed on, and what the configuration says, as far as this layer needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TransferParams {
+    /// The connection id at the front of datagrams to the remote host.
+    pub(crate) connection_id: ConnectionId,
+    pub(crate) context: Context,
+    pub(crate) check: Check,
+    /// MTU: the most bytes of a datagram at first.
+    pub(crate) max_datagram: u16,
+    /// The most bytes of a datagram, if the path carries as many.
+    pub(crate) path_mtu: u16,
+    /// Bytes of a datagram that are kept free around a part of a packet.
+    pub(crate) reserve: usize,
+    /// N_P: frames.
+    pub(crate) window: u64,
+    /// B_r: ids behind the newest at which a frame is still taken.
+    pub(crate) behind: u64,
+    /// The most that this host wants to send, in bytes a second.
+    pub(crate) send_rate: u32,
+    /// The most that this host wants to receive, in bytes a second.
+    pub(crate) receive_rate: u32,
+    /// The most that the remote host wants to receive, in bytes a second.
+    pub(crate) remote_rate: u32,
+    /// The silence that ends the connection at either end.
+    pub(crate) timeout: Duration,
+    pub(crate) policy: Policy,
+    pub(crate) congestion: Congestion,
+    /// Time between signs of life of a silent connection under the modern policy.
+    pub(crate) keepalive: Duration,
+    /// True if the application wants data to be marked as ECN-capable.
+    pub(crate) ecn: bool,
+    /// A random number that no other host knows.
+    pub(crate) secret: u64,
+}
+
+impl TransferParams {
+    /// B of (10), in bytes a second: the smaller of what this host wants to send and the remote host to
+    /// receive.
+    fn bandwidth(&self) -> u32 {
+        self.send_rate.min(self.remote_rate)
+    }
+
+    /// Whether data is sent with ECT(0) at first.
+    fn marks(&self) -> bool {
+        // Under the paper's policy nothing would follow from a mark (D9).
+        self.ecn && self.policy == Policy::Modern
+    }
+}
 
 /// The transfer layer of one peer.
 #[derive(Debug)]
@@ -64,13 +113,13 @@ pub(crate) struct Transfer {
     pub(crate) outbound: Outbound,
     pub(crate) signals: Signals,
     widths: Widths,
-    /// Whether the remote host can know what it acknowledges (`deviations.md` T26).
+    /// Shows whether the remote host received what it acknowledges (`docs/deviations.md` T26).
     pub(crate) nonces: Nonces,
     pub(crate) gate: Gate,
 }
 
 impl Transfer {
-    /// Both hosts' ids start at 0 (`docs/deviations.md` C21); tests start elsewhere.
+    /// `first` is the id of the first frame of both hosts: 0 (`docs/deviations.md` C21), but for tests.
     pub(crate) fn new(params: TransferParams, first: u64) -> Self {
         let secret = match params.policy {
             Policy::Paper => None,
@@ -89,25 +138,24 @@ impl Transfer {
         new
     }
 
-    // What is asked of it.
+    // What this layer is asked.
 
-    /// What leads the datagrams that are sent.
+    /// The connection id at the front of the datagrams to the remote host.
     pub(crate) const fn remote_connection_id(&self) -> ConnectionId {
         self.params.connection_id
     }
 
-    /// W_c.
+    /// W_c in bytes.
     pub(crate) fn window(&self) -> u32 {
         self.outbound.path.window(self.nonces.is_trusted())
     }
 
-    /// How many bytes of a packet a datagram carries on the path as it is now, if there is nothing else
-    /// in it.
+    /// The most bytes of a packet that a datagram on the path carries at present, if nothing else is in it.
     pub(crate) fn most_of_packet(&self) -> usize {
         usize::from(self.outbound.path.mtu.current()) - self.params.reserve
     }
 
-    /// B of (10).
+    /// B of (10), in bytes a second.
     #[cfg(test)]
     pub(crate) fn bandwidth_for_test(&self) -> u32 {
         self.outbound.messages.rates.bandwidth()
@@ -123,9 +171,9 @@ impl Transfer {
             .set_controller(crate::congestion::paper_with_window(mtu, window));
     }
 
-    // What it is told.
+    // What this layer is told.
 
-    /// The application changed what it wants to send, in bytes a second.
+    /// The application wants to send no more than `rate` bytes a second.
     pub(crate) fn set_send_rate(&mut self, rate: u32) {
         self.outbound.messages.rates.set_send(rate);
         self.outbound
@@ -133,12 +181,12 @@ impl Transfer {
             .set_bandwidth(self.outbound.messages.rates.bandwidth());
     }
 
-    /// The application changed what it wants to receive, in bytes a second.
+    /// The application wants to receive no more than `rate` bytes a second.
     pub(crate) const fn set_receive_rate(&mut self, rate: u32) {
         self.outbound.messages.rates.set_receive(rate);
     }
 
-    /// The remote host changed what it wants to receive.
+    /// The remote host wants to receive no more than `receive_rate` bytes a second.
     pub(crate) fn on_limits(&mut self, serial: u16, receive_rate: u32) {
         self.outbound.messages.rates.on_limits(serial, receive_rate);
         self.outbound
@@ -157,7 +205,7 @@ impl Transfer {
         }
     }
 
-    /// The remote host has moved: see [`Outbound::on_moved`].
+    /// The remote host has moved: see [`Outbound::on_moved`]. `same_host`: only its port has changed.
     pub(crate) fn on_moved(&mut self, same_host: bool, source: &mut impl Source, now: Instant) {
         let params = (!same_host).then_some(&self.params);
         self.outbound.on_moved(params, source, now);
@@ -179,20 +227,23 @@ impl Transfer {
         )
     }
 
-    /// An acknowledgement that passed its check names a frame that was never sent: somebody has
-    /// forged one, or the remote host lies. The next frame takes this very id, so that what the
-    /// remote host says is true again as soon as it has come. The ids before it are left out, few at
-    /// a time: work must not depend on what one datagram claims.
+    /// An acknowledgement that passed its check names the frame `id`, which was never sent: a
+    /// frame was forged, or the remote host lies.
     pub(crate) fn on_ack_of_unsent(&mut self, id: u64, now: Instant) {
         let next = self.outbound.queue.next();
+        // The next frame takes this very id, so that the word of the remote host is true again once that
+        // frame has come. Farther ahead a single forged frame does not move the window of an honest host, so
+        // that it acknowledges none.
         if id < next || id - next >= received::AHEAD {
             return;
         }
+        // A few at a time: later acknowledgements of the same id leave the rest out.
         for _ in next..id.min(next + LEFT_OUT_MAX) {
             if !self.outbound.queue.is_full() {
                 self.outbound.queue.leave_out();
             }
         }
+        // The frame that sets the remote host right has to leave soon, also if there is no data.
         self.signals.pings.on_doubt(now);
     }
 
@@ -202,8 +253,9 @@ impl Transfer {
             .on_frame(frame, short, self.outbound.queue.next(), now);
     }
 
-    /// Our frames were acknowledged: see [`Outbound::on_ack`].
+    /// Frames of this host were acknowledged: see [`Outbound::on_ack`].
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
+        // Only here, where the whole datagram was found valid, a right sum counts towards trust.
         self.nonces.trust();
         let is_trusted = self.nonces.is_trusted();
         let (outbound, inbound) = (&mut self.outbound, &mut self.inbound);
@@ -214,7 +266,7 @@ impl Transfer {
 
     // Time.
 
-    /// When something is due by itself.
+    /// When [`handle_timeout`](Self::handle_timeout) is due next.
     pub(crate) fn deadline(&self) -> Instant {
         self.outbound
             .deadline()
@@ -222,7 +274,7 @@ impl Transfer {
             .min(self.signals.pings.due())
     }
 
-    /// What is due is done: see [`Outbound::handle_timeout`].
+    /// Turns all that is due into something that leaves with the next datagram.
     pub(crate) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.signals.pings.handle_timeout(now);
         self.inbound.ack_timer.handle_timeout(now);
@@ -231,8 +283,7 @@ impl Transfer {
 
     // Frames that leave.
 
-    /// Writes the next datagram, if there is one to be sent now, and its length. An error is a bug:
-    /// a planned frame did not fit. Its stack is not to be a part of its caller's.
+    /// Writes the next datagram, if one is to be sent now. An error is a bug: a planned frame did not fit.
     #[inline(never)]
     pub(crate) fn poll_transmit(
         &mut self,
@@ -242,15 +293,18 @@ impl Transfer {
     ) -> Result<Option<Written>, NoRoom> {
         self.gate.ask();
         let max = self.largest().min(buf.len());
-        // It is large, and a microcontroller's stack is not: there is one of it.
+        // A plan is large, and the stack of a microcontroller is small: there is one plan, in a function that
+        // is not inlined into its caller.
         let mut plan = Plan::new(self.header(now), self.params.context);
-        // A probe of the MTU is not held back, and is not to count as the data before it.
+        // A probe of the MTU comes before all else, as nothing holds it back and it shares its frame with
+        // nothing: its loss must concern no message.
         if !self.plan_mtu_probe(&mut plan, buf.len(), now)
             && !self.plan(&mut plan, source, max, now)
         {
             return Ok(None);
         }
         self.outbound.forget_oldest_if_full(source);
+        // What repeats a frame that was lost because of its mark must not be marked as well (D9).
         let ecn = self
             .outbound
             .path
@@ -268,9 +322,8 @@ impl Transfer {
         }))
     }
 
-    /// Writes a frame with these words and nothing else, which goes elsewhere than the others: what it is
-    /// answered with is all that is wanted of the other path (RFC 9000 §8.2; `docs/wire.md`, "Roaming").
-    /// `None` if the buffer is too short for it, or too much is on its way.
+    /// Writes a frame with these words and nothing else, for another address of the remote host. `None` if
+    /// the buffer is too short, or the transfer queue is full (RFC 9000 §8.2; `docs/wire.md`, "Roaming").
     pub(crate) fn write_path_words(
         &mut self,
         words: &[Control],
@@ -279,6 +332,7 @@ impl Transfer {
     ) -> Result<Option<Written>, NoRoom> {
         self.gate.ask();
         let mut plan = Plan::new(self.header(now), self.params.context);
+        // No acknowledgement either: only the answer is wanted of the other path.
         plan.purpose = Purpose::Aside;
         for &word in words {
             plan.say(word);
@@ -290,7 +344,7 @@ impl Transfer {
         Ok(Some(Written::plain(len)))
     }
 
-    /// The head of the next frame.
+    /// The header of the next frame.
     fn header(&mut self, now: Instant) -> Header {
         let id = self.outbound.queue.next();
         Header {
@@ -302,9 +356,10 @@ impl Transfer {
         }
     }
 
-    /// How long the next datagram may be. One that has to be answered, since others are lost, perhaps
-    /// because they are too large, is no longer than what surely passes.
+    /// The most bytes that the next datagram may have.
     fn largest(&self) -> usize {
+        // A datagram that must be answered replaces others that were lost, perhaps because of their length:
+        // it is no longer than what surely passes.
         usize::from(if self.outbound.probes.insists() {
             self.outbound.path.mtu.sure()
         } else {
@@ -312,8 +367,8 @@ impl Transfer {
         })
     }
 
-    /// A ping padded to the size that is to be tried; false if none is. It is outside both windows,
-    /// and its loss means nothing for them.
+    /// Makes the frame a padded ping if a size is to be tried, of at most `room` bytes. Returns false if none
+    /// is.
     fn plan_mtu_probe(&mut self, plan: &mut Plan, room: usize, now: Instant) -> bool {
         let size = self
             .outbound
@@ -323,7 +378,7 @@ impl Transfer {
             .is_some_and(|size| size <= room && plan.pad_to(size))
     }
 
-    /// Plans a frame of at most `max` bytes. False if nothing is to be sent.
+    /// Plans a frame of at most `max` bytes. Returns false if nothing is to be sent.
     fn plan(
         &mut self,
         plan: &mut Plan,
@@ -331,6 +386,9 @@ impl Transfer {
         max: usize,
         now: Instant,
     ) -> bool {
+        // The order is that of the frame: the acknowledgement, as it tells the remote host most in the fewest
+        // bytes; signalling, which is outside the windows; probes; new data; copies of what is on its way, in
+        // spare bytes only.
         let ack_due = self.inbound.ack_timer.pending;
         if let Some(report) = self.inbound.report(now) {
             plan.acknowledge(report);
@@ -347,16 +405,22 @@ impl Transfer {
         let max = outbound
             .probes
             .plan(plan, &mut way, source, [sure, max], now);
+        // What a probe adds is no news: `before` is where new data begins.
         let (repeated, before) = (plan.messages, plan.len_beside_ack());
         self.plan_data(plan, source, max, ack_due, now);
+        // A frame with new data beside repeated messages may need an early probe of its own.
         plan.is_repeat &= plan.messages == repeated;
+        // While frames get lost, the fate of reliable content is worth an acknowledgement of its own (T19).
         if self.outbound.path.recovery.is_lossy(now) {
             plan.header.ack_now |= self.outbound.messages.store.has_reliable(&plan.contents);
         }
+        // An acknowledgement that is not due yet leaves with a frame, but makes none.
         if plan.messages == 0 && !ack_due {
             return false;
         }
         let news = plan.len_beside_ack() - before;
+        // The pace does not hold copies back, as they ride in datagrams that leave anyway; caps and windows
+        // do (P8).
         let is_held = self.gate.is_shut || self.outbound.path.control.is_capped();
         let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
         let room = (self.outbound.queue.has_room() && !is_held)
@@ -370,9 +434,8 @@ impl Transfer {
         true
     }
 
-    /// Fills the frame from the send queue, high priority first, as far as the transfer window,
-    /// the congestion window and the MTU allow. A message that does not fit ends the frame, so
-    /// that nothing overtakes it (Figure 5).
+    /// Fills the frame from the send queue, as far as the transfer window, the congestion window and the MTU
+    /// allow (Figure 5). `max`: the most bytes of the frame.
     fn plan_data(
         &mut self,
         plan: &mut Plan,
@@ -387,8 +450,11 @@ impl Transfer {
         let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
         let otherwise = self.outbound.path.allowance(flight, is_trusted, max, now);
         let limit = self.gate.limit(otherwise);
+        // Until a message is found that does not fit: with nothing to send the window is not used
+        // (RFC 9002 §7.8).
         self.outbound.path.control.set_limited(false);
         let most = self.most_of_packet();
+        // Priorities are strict: a message of low priority leaves only if none of high priority waits (T21).
         for priority in [Priority::High, Priority::Low] {
             while self.outbound.messages.refill(source, priority, most) {
                 if plan.is_full() {
@@ -398,13 +464,17 @@ impl Transfer {
                     break;
                 };
                 let len = plan.layout.length(&front.message);
-                // An acknowledgement may be long for many round trips. It is left out where a message
-                // finds no room beside it, unless it is due.
+                // The acknowledgement may be long for many round trips. It is left out where a message finds
+                // no room beside it, unless it is due: otherwise a message that fills a datagram would never
+                // leave.
                 let is_long = !ack_due && plan.len + len > max;
+                // The first message that does not fit ends the frame, so that nothing overtakes it.
                 if plan.len + len > limit && !(is_long && plan.gives_way(len, limit)) {
                     let is_part =
                         matches!(&front.message, Message::Packet(p) if p.fragment.is_some());
                     self.outbound.path.mtu.on_full(plan.len + len, is_part);
+                    // A frame that is full to the MTU is limited by neither window nor pace. The cap of the
+                    // host is no word about the path.
                     self.outbound.path.control.set_limited(otherwise < max);
                     self.gate.waits = plan.len + len <= otherwise;
                     return;
@@ -419,7 +489,7 @@ impl Transfer {
         }
     }
 
-    /// Writes the planned frame, which leaves with this mark. Its length.
+    /// Writes the planned frame, which leaves with the mark `ecn`. Returns its length in bytes.
     fn write(
         &mut self,
         plan: &mut Plan,
@@ -440,7 +510,8 @@ impl Transfer {
             reported: plan.report().map_or(0, |report| report.end),
         };
         if let Purpose::MtuProbe { .. } = plan.purpose {
-            // It is in no window, and much may follow before it is acknowledged.
+            // Nobody waits for a probe, and much may follow before its acknowledgement comes: its record is
+            // kept for longer than those of other pings.
             self.outbound.queue.keep_next();
         }
         if sent.is_data() {
@@ -453,6 +524,7 @@ impl Transfer {
         if sent.is_tracked() {
             self.outbound.path.recovery.on_sent(now);
         }
+        // A probe of the MTU and a frame to another address carry no acknowledgement: what is due stays due.
         if plan.purpose == Purpose::Ordinary {
             self.inbound.on_sent(sent.reported > 0);
         }
@@ -470,7 +542,7 @@ impl Transfer {
         Ok(len)
     }
 
-    /// The next id may be one that is left out.
+    /// Passes over the next id if the nonces leave it out.
     fn leave_out(&mut self) {
         while self.nonces.skips(self.outbound.queue.next()) {
             self.outbound.queue.leave_out();

@@ -1,6 +1,6 @@
-//! Against acknowledgements of frames that never came (`docs/wire.md`, "Nonces";
-//! `docs/deviations.md` T26): each frame carries a bit that only its receiver knows, and now and
-//! then an id is left out.
+//! Nonces: each frame carries a bit that only its receiver can know, and one id of each 512 is left out, so
+//! that the sender notices acknowledgements of frames that never came (`docs/wire.md`, "Nonces";
+//! `docs/deviations.md` T26).
 
 use core::hash::Hasher;
 
@@ -9,24 +9,25 @@ use siphasher::sip::SipHasher24;
 use super::Acked;
 use crate::hooks::work;
 
-/// The ids whose bits one hash gives.
+/// Ids whose bits one hash gives.
 const WORD: u64 = u64::BITS as u64;
 
-/// The ids of which one is left out.
+/// Ids of which one is left out.
 pub(super) const SKIP_SPAN: u64 = 512;
 
-/// Blocks that must be right after one that was not, before more is trusted to the remote host: one
-/// that guesses has a chance of one in 2^64.
+/// Blocks that must be right after a wrong one before the window may grow again: a remote host that guesses
+/// gets there once in 2^64 attempts.
 const PROBATION: u8 = 64;
 
-/// The bits and gaps of one connection, computed from a secret.
+/// The bits and left-out ids of one connection, computed from a secret: nothing is stored for each frame.
 pub(crate) struct Nonces {
-    /// None: all bits are 0, and no id is left out (the paper's policy).
+    /// `None` under the paper's policy: all bits are 0, and no id is left out.
     secret: Option<u64>,
-    /// Recent hashes, with their numbers: of 64 bits each, and of the gap of a span.
+    /// Recent hashes that give 64 bits each, with their numbers.
     words: [(u64, u64); 2],
+    /// Recent hashes that give the left-out id of a span, with the numbers of the spans.
     gaps: [(u64, u64); 2],
-    /// Blocks that must still be right.
+    /// Blocks that must still be right before the window may grow.
     probation: u8,
 }
 
@@ -48,7 +49,7 @@ impl Nonces {
         }
     }
 
-    /// The bit of this frame.
+    /// The nonce bit of this frame.
     pub(crate) fn bit(&mut self, id: u64) -> bool {
         self.parity(id, id)
     }
@@ -87,13 +88,15 @@ impl Nonces {
             .find(|skipped| (low..=high).contains(skipped))
     }
 
-    /// Whether the remote host can have received all that this block acknowledges. If not, it is on
-    /// probation. If so, and the datagram is taken, [`trust`](Self::trust) wants to know.
+    /// Whether the remote host can have received all that this block acknowledges. A wrong block puts it on
+    /// probation; a right one counts only by [`trust`](Self::trust), once the whole datagram is found valid.
     pub(crate) fn check(&mut self, acked: &Acked<'_>) -> bool {
         let mut parity = acked.block.nonce;
         let mut is_possible = true;
         acked.for_each_range(|low, high| {
             parity ^= self.parity(low, high);
+            // Whatever the bits are: a remote host that acknowledges everything names an id that was never
+            // sent.
             is_possible &= self.first_skipped(low, high).is_none();
         });
         let is_right = is_possible && !parity;
@@ -103,7 +106,7 @@ impl Nonces {
         is_right
     }
 
-    /// A block that was right is taken.
+    /// A right block was taken.
     pub(crate) const fn trust(&mut self) {
         self.probation = self.probation.saturating_sub(1);
     }
@@ -114,8 +117,9 @@ impl Nonces {
     }
 }
 
-/// A hash that may be there already.
+/// A hash, computed only if it is not one of the last two of its kind.
 fn recall(known: &mut [(u64, u64); 2], number: u64, hash: impl Fn(u64) -> u64) -> u64 {
+    // Neighbours take different slots: ids are asked for in order, across the border of two words or spans.
     let slot = &mut known[(number % 2) as usize];
     if slot.0 != number {
         *slot = (number, hash(number));
@@ -126,6 +130,8 @@ fn recall(known: &mut [(u64, u64); 2], number: u64, hash: impl Fn(u64) -> u64) -
 fn hash(secret: u64, number: u64, domain: u8) -> u64 {
     work::count(1);
     let mut hasher = SipHasher24::new_with_keys(secret, number);
+    // Bits and gaps have domains of their own: otherwise the bits that are sent would tell which id is left
+    // out.
     hasher.write_u8(domain);
     hasher.finish()
 }

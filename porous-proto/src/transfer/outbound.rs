@@ -1,6 +1,7 @@
-//! Our frames, and what becomes of them: acknowledged, or considered dropped, by acknowledgements or by
-//! time (§3.1.2, §3.1.5; `docs/deviations.md` T1).
+//! The frames of this host, and what becomes of each: acknowledged, or considered dropped, because later ones
+//! were acknowledged or because of time (§3.1.2, §3.1.5; `docs/deviations.md` T1).
 
+use super::TransferParams;
 use super::acked::{Acked, LaterAcks};
 use super::inbound::Inbound;
 use super::messages::Messages;
@@ -9,13 +10,13 @@ use super::probe::Probes;
 use super::queue::{Kind, Taken, TransferQueue};
 use super::recovery::Due;
 use super::signals::Sentinels;
-use super::{Source, TransferParams};
 use crate::config::Policy;
 use crate::event::Ecn;
+use crate::source::Source;
 use crate::stats::Loss;
 use crate::time::Instant;
 
-/// The frames of one peer, with the messages that are in them or wait to be.
+/// The frames of this host to one peer, with the messages that are in frames or wait to be.
 #[derive(Debug)]
 pub(crate) struct Outbound {
     policy: Policy,
@@ -29,7 +30,7 @@ pub(crate) struct Outbound {
 }
 
 impl Outbound {
-    /// `first` is the id of our first frame.
+    /// `first` is the id of the first frame of this host.
     pub(super) fn new(params: &TransferParams, first: u64) -> Self {
         Self {
             policy: params.policy,
@@ -43,9 +44,9 @@ impl Outbound {
         }
     }
 
-    /// Takes acknowledged frames out of the transfer queue (§3.1.2), and those that are considered
-    /// dropped because of it. `is_trusted`: the remote host was not caught acknowledging what never
-    /// came. Whether it told a round trip.
+    /// Takes acknowledged frames out of the transfer queue (§3.1.2), and then the frames that are considered
+    /// dropped because of these. `is_trusted`: the remote host was not caught acknowledging what never came.
+    /// Returns whether the acknowledgement told a round trip.
     pub(super) fn on_ack(
         &mut self,
         acked: &Acked<'_>,
@@ -56,12 +57,16 @@ impl Outbound {
     ) -> bool {
         let Acked { largest, block } = *acked;
         let newest = self.queue.get(largest);
+        // A round trip is told by the newest frame alone, as the delay in the block is that of the newest. A
+        // bare acknowledgement asks for none, so that its own may come at any time; a frame from before a
+        // move took another path.
         let sent = newest.filter(|sent| sent.is_eliciting() && self.path.carried(largest));
         let newest = NewestAcked {
             id: largest,
             sent: sent.map(|sent| sent.at),
             was_marked: newest.is_some_and(|sent| sent.ecn == Ecn::Ect0),
         };
+        // Controllers want the flight as it was before this acknowledgement took frames out of it.
         let mut newly = Newly {
             in_flight: self.queue.flight(),
             ..Newly::default()
@@ -69,25 +74,28 @@ impl Outbound {
         acked.for_each_range(|low, high| {
             self.acknowledge(low, high, &mut newly, inbound, source, now);
         });
+        // Before records are forgotten below: the verdict on a probe needs them.
         if let Some(had_arrived) = self.probes.judge(&self.queue) {
             self.path.recovery.on_probed(had_arrived);
         }
         self.queue.settle();
+        // By the paper only pings measure round trips (§3.1.3).
         let sent = newest.sent.filter(|_| self.policy == Policy::Modern);
         let elapsed = sent.map(|sent| now.saturating_duration_since(sent));
         if let Some(elapsed) = elapsed {
             newly.rtt = self.path.rtt.on_ack(elapsed, block.held_back(), now);
         }
-        // A host that acknowledges what never came must not open the window by it.
+        // A host that acknowledges what never came must not open the window by it (`docs/deviations.md` T26).
         if newly.frames > 0 && is_trusted {
             self.path.on_acked(&newly, now);
         }
         self.path.on_marks(&newest, block.marks, &self.queue, now);
+        // Last: a controller hears of acknowledged frames before it hears of frames lost by the same block.
         self.drop_overtaken(source, now);
         elapsed.is_some()
     }
 
-    /// The frames from `low` to `high` were acknowledged.
+    /// The frames from `low` to `high`, both included, were acknowledged.
     fn acknowledge(
         &mut self,
         low: u64,
@@ -101,6 +109,8 @@ impl Outbound {
         let mut from = low;
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
+            // A frame that was considered dropped was only late: its bytes have left the flight already, so
+            // that it counts as a wrong verdict and not as news for the window.
             if let Some(late) = self.queue.take_late(id) {
                 if late.is_data() {
                     self.figures.on_spurious(now);
@@ -113,6 +123,7 @@ impl Outbound {
             let is_aside = sent.kind == Kind::Aside;
             self.later_acks.on_acknowledged(id, is_aside);
             self.path.on_arrived(id, &sent, self.queue.flight(), now);
+            // The remote host has got what this frame acknowledged: it need not be repeated (T5).
             if sent.reported > 0 {
                 inbound.confirm(id, sent.reported);
             }
@@ -124,9 +135,10 @@ impl Outbound {
         }
     }
 
-    /// Frames that later ones overtook are considered dropped (Figure 7).
+    /// Drops frames that later ones have overtaken (Figure 7).
     fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
         while let Some((id, sent)) = self.queue.oldest() {
+            // Newer frames were overtaken by fewer, and sent later: the first that is not lost ends the walk.
             if !self.path.is_lost(id, sent, &self.later_acks, now) {
                 return;
             }
@@ -134,9 +146,11 @@ impl Outbound {
         }
     }
 
-    /// A transmission is dropped once: it leaves the queue, and its reliable content waits to be
-    /// sent under a new id (`docs/deviations.md` T2, T6).
+    /// A frame is considered dropped: it leaves the queue, and its reliable content waits to be sent under a
+    /// new id.
     fn drop_frame(&mut self, id: u64, source: &mut impl Source, now: Instant) {
+        // A transmission is dropped once: what is sent again is a new frame with a fate of its own
+        // (`docs/deviations.md` T2, T6).
         let Some(taken) = self.queue.take_dropped(id) else {
             return;
         };
@@ -148,22 +162,28 @@ impl Outbound {
         self.salvage(id, taken, source);
     }
 
-    /// What was in a frame that is given up.
+    /// Saves the messages of a frame that is given up: reliable ones are sent again, and the source hears of
+    /// the others.
     fn salvage(&mut self, id: u64, taken: Taken, source: &mut impl Source) {
         let Taken { sent, contents } = taken;
         let next = self.queue.next();
         let is_reliable = self.messages.on_lost(id, contents, next, source);
-        // The modern policy needs none: a probe moves the window on (`docs/deviations.md` T10).
+        // By the paper a frame with nothing to be sent again leaves a sentinel, or a flow of which all is
+        // lost could not go on. The modern policy needs none: a probe moves the window on
+        // (`docs/deviations.md` T10).
         if self.policy == Policy::Paper && !is_reliable && sent.is_tracked() {
             self.sentinels.on_dropped(id, sent.sentinel);
         }
     }
 
+    /// Makes room in the ring for the next frame: gives up the oldest open frames as long as the ring is full
+    /// (`docs/deviations.md` P2).
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
         while self.queue.is_full() {
             let Some((id, _)) = self.queue.oldest() else {
                 return;
             };
+            // Not a loss: nothing says that the frame did not arrive, so that the window does not shrink.
             if let Some(taken) = self.queue.take(id) {
                 self.salvage(id, taken, source);
             }
@@ -171,38 +191,41 @@ impl Outbound {
         }
     }
 
-    /// The remote host has moved. What was sent to where it was and is not acknowledged is lost, so
-    /// that what is reliable of it is repeated at once; and that tells nothing of where it is (RFC 9000
-    /// §9.4). Without parameters only its port is another, which is the doing of a router on the same
-    /// path.
+    /// The remote host has moved. `params` is `None` if only its port changed.
     pub(super) fn on_moved(
         &mut self,
         params: Option<&TransferParams>,
         source: &mut impl Source,
         now: Instant,
     ) {
+        // From here on the fate of older frames tells nothing of the path (RFC 9000 §9.4), so that the drops
+        // below are no congestion.
         let first = self.queue.next();
         self.path.begin_anew(first);
         self.probes.forget_asked();
+        // What was sent to the old address and is not acknowledged is lost: reliable content is repeated at
+        // once, instead of after a timeout.
         while let Some((id, _)) = self.queue.oldest() {
             self.drop_frame(id, source, now);
         }
+        // Another port alone is the doing of a router on the same path, whose measurements hold on.
         if let Some(params) = params {
             self.path.renew(params, first);
         }
     }
 
-    /// When something is due by itself.
+    /// When [`handle_timeout`](Self::handle_timeout) is due next.
     pub(super) fn deadline(&self) -> Instant {
         let (recovery, _) = self.path.deadline(&self.queue, &self.later_acks);
         recovery.min(self.path.control.held_until())
     }
 
-    /// Frames whose acknowledgement is overdue are considered dropped (§3.1.5), or asked
-    /// after.
+    /// Drops frames whose acknowledgement is overdue (§3.1.5), or asks for it.
     pub(super) fn handle_timeout(&mut self, source: &mut impl Source, now: Instant) {
         self.path.control.handle_timeout(now);
         loop {
+            // Until nothing is due, since each drop or probe changes what is next. Each turn moves the
+            // deadline on.
             let (at, due) = self.path.deadline(&self.queue, &self.later_acks);
             if at > now {
                 return;
@@ -239,32 +262,34 @@ impl Outbound {
     }
 }
 
-/// The figures of one peer, of frames with data.
+/// Counts of frames with data, to one peer.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
-    /// Frames with data: sent, acknowledged, considered dropped, and of those the ones that were
-    /// acknowledged all the same.
     pub(crate) sent: u64,
+    /// Frames that were acknowledged, in time or late.
     acknowledged: u64,
+    /// Frames that were considered dropped, spurious ones included.
     pub(crate) lost: u64,
+    /// Frames that were considered dropped and acknowledged after all.
     pub(crate) spurious: u64,
+    /// The recent share of lost frames in what was sent.
     pub(crate) sent_loss: Loss,
 }
 
 impl Figures {
-    /// A frame with data was acknowledged.
+    /// A frame was acknowledged.
     pub(super) fn on_acknowledged(&mut self, now: Instant) {
         self.acknowledged += 1;
         self.note_fates(now);
     }
 
-    /// It is considered dropped.
+    /// A frame is considered dropped.
     pub(super) fn on_lost(&mut self, now: Instant) {
         self.lost += 1;
         self.note_fates(now);
     }
 
-    /// It was considered dropped, and acknowledged then.
+    /// A frame that was considered dropped was acknowledged after all.
     pub(super) fn on_spurious(&mut self, now: Instant) {
         self.spurious += 1;
         self.on_acknowledged(now);

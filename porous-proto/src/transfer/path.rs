@@ -1,5 +1,5 @@
-//! The path that a connection takes (RFC 9000 §9): all that is measured of it, and what may therefore
-//! be sent. When the remote host moves, a new path takes the place of this one.
+//! The path that a connection takes (RFC 9000 §9): all that is measured of it, and what may be sent on it as
+//! a result. When the remote host moves, a new path takes the place of this one.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -21,19 +21,20 @@ use crate::time::Instant;
 /// What an acknowledgement acknowledges for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Newly {
-    /// The frames with data, and their bytes.
+    /// Frames with data.
     pub(super) frames: u32,
+    /// The bytes of these frames.
     pub(super) bytes: u32,
     /// When the newest of them was sent.
     pub(super) sent: Instant,
-    /// The flight size before the acknowledgement.
+    /// The flight in bytes before the acknowledgement.
     pub(super) in_flight: u32,
-    /// The round trip that it tells.
+    /// The round trip that the acknowledgement tells.
     pub(super) rtt: Option<Duration>,
 }
 
 impl Newly {
-    /// This frame with data was acknowledged.
+    /// A frame with data was acknowledged.
     pub(super) fn add(&mut self, sent: &Sent) {
         self.bytes += sent.bytes();
         self.frames += 1;
@@ -45,27 +46,27 @@ impl Newly {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewestAcked {
     pub(super) id: u64,
-    /// When it was sent, if it tells of the path and is acknowledged for the first time.
+    /// When the frame was sent; `None` if it tells nothing of the path, or was acknowledged before.
     pub(super) sent: Option<Instant>,
-    /// It was sent with ECT(0), and is acknowledged for the first time.
+    /// True if the frame was sent with ECT(0), and is acknowledged for the first time.
     pub(super) was_marked: bool,
 }
 
-/// One path.
+/// One path, and all that the sender has learnt of it.
 #[derive(Debug)]
 pub(crate) struct Path {
-    /// The first frame that was sent on it: what becomes of earlier ones tells nothing of it.
+    /// The first frame that was sent on the path. The fate of earlier ones tells nothing of it.
     first_frame: u64,
     pub(crate) rtt: Rtt,
     pub(super) recovery: Box<dyn Recovery>,
     pub(super) control: CongestionControl,
     pub(crate) mtu: PathMtu,
     pub(crate) marking: Marking,
-    /// The newest frame that was considered dropped.
+    /// Id of the frame that was considered dropped last.
     last_lost: u64,
-    /// B of (10): the most that may be sent, in bytes a second.
+    /// The most that may be sent, in bytes a second: B of (10). `u32::MAX` without a limit.
     bandwidth: u32,
-    /// How late our host is stepped when something is due.
+    /// How late this host is called when something is due, at most recently.
     lag: Duration,
 }
 
@@ -84,10 +85,11 @@ impl Path {
         }
     }
 
-    /// The remote host has moved, and nothing is known of the path to where it is now
-    /// (RFC 9000 §9.4).
+    /// The remote host has moved, and nothing is known of the path to its new address (RFC 9000 §9.4).
     pub(super) fn renew(&mut self, params: &TransferParams, first_frame: u64) {
         let old = core::mem::replace(self, Self::new(params, first_frame));
+        // What belongs to the connection or to this host goes on: agreed rates, the counts of marks, which
+        // the remote host goes on counting, and how this host is called.
         self.control.inherit(old.control);
         self.bandwidth = old.bandwidth;
         self.marking.inherit(&old.marking);
@@ -95,8 +97,8 @@ impl Path {
         self.lag = old.lag;
     }
 
-    /// Only the port of the remote host is another, which is the doing of a router on the same path.
-    /// That frames were lost on the way tells nothing.
+    /// Frames before `first_frame` tell nothing of the path any more, but what was learnt of it holds on:
+    /// only the port of the remote host has changed, which is the doing of a router on the same path.
     pub(super) const fn begin_anew(&mut self, first_frame: u64) {
         self.first_frame = first_frame;
     }
@@ -106,7 +108,8 @@ impl Path {
         id >= self.first_frame
     }
 
-    /// How often our host is stepped (7), and how late when something is due.
+    /// `average`: the time between steps of this host (7). `lag`: how late it is called when something is
+    /// due.
     pub(crate) const fn set_steps(&mut self, average: Duration, lag: Duration) {
         self.rtt.set_step(average);
         self.lag = lag;
@@ -116,12 +119,12 @@ impl Path {
         self.bandwidth = bandwidth;
     }
 
-    /// W_c. `is_trusted`: the remote host acknowledges what it has received, as far as can be told. One
-    /// that acknowledges what never came would empty the flight for nothing: it gets two frames
-    /// (`docs/deviations.md` T26).
+    /// W_c in bytes. `is_trusted`: the remote host acknowledges what it has received, as far as can be told.
     pub(super) fn window(&self, is_trusted: bool) -> u32 {
         let mtu = self.mtu.current().into();
         let window = self.control.window(mtu);
+        // A host that acknowledges what never came would empty the flight for nothing, and be sent ever more.
+        // Two frames keep the connection alive (`docs/deviations.md` T26).
         if is_trusted {
             window
         } else {
@@ -129,7 +132,7 @@ impl Path {
         }
     }
 
-    /// Whether more is in flight than the window allows.
+    /// Whether more bytes are in flight than the congestion window holds.
     pub(super) fn is_overfull(&self, flight: u32) -> bool {
         flight > self.control.window(self.mtu.current().into())
     }
@@ -145,15 +148,18 @@ impl Path {
         self.control.is_held(&pace, now)
     }
 
-    /// In bytes a second: what the controller says, or a window in four fifths of a round trip
-    /// (RFC 9002 §7.7), but never so little that nothing would leave. `None` before the first round trip.
+    /// The pace in bytes a second: that of the controller, or a window in four fifths of a round trip
+    /// (RFC 9002 §7.7). `None` before the first round trip.
     fn pacing_rate(&self, is_trusted: bool) -> Option<u32> {
+        // A round trip of nothing (both hosts in one process) gives no rate.
         self.rtt.minimum().filter(|least| !least.is_zero())?;
         let rate = self.control.pacing_rate().unwrap_or_else(|| {
             let micros = self.rtt.smoothed().as_micros().max(1);
+            // Faster than a window a round trip, so that the pace does not keep the window from being used.
             let rate = u128::from(self.window(is_trusted)) * 1_250_000 / micros;
             u32::try_from(rate).unwrap_or(u32::MAX)
         });
+        // A frame a second at least, or nothing might leave at all.
         Some(rate.max(self.mtu.current().into()))
     }
 
@@ -167,13 +173,14 @@ impl Path {
             rtt: newly.rtt,
             smoothed_rtt: self.rtt.smoothed(),
             in_flight: newly.in_flight,
+            // `CongestionControl` knows whether the window was used, and fills this in.
             is_limited: false,
             bandwidth: self.bandwidth,
             step: self.lag,
         });
     }
 
-    /// An acknowledgement with these marks came. A new one counts as one loss of an episode does.
+    /// An acknowledgement with these marks came.
     pub(super) fn on_marks(
         &mut self,
         newest: &NewestAcked,
@@ -181,9 +188,11 @@ impl Path {
         queue: &TransferQueue,
         now: Instant,
     ) {
+        // Frames of another path may have met another router: a mark counts only if the newest frame went
+        // here. Marks of one round trip are one episode, as losses are (D9).
         let is_news = self.marking.on_ack(newest.was_marked, marks);
         if is_news && self.carried(newest.id) && self.recovery.on_marked(newest.id, queue.next()) {
-            // What is sent now was sent before anything could be done about it.
+            // Without a known time of sending the mark counts as that of a frame sent now.
             self.control.on_trouble(&Trouble {
                 now,
                 signal: Signal::Mark,
@@ -194,7 +203,7 @@ impl Path {
         }
     }
 
-    /// A frame was acknowledged, which is not in the flight size any more.
+    /// A frame was acknowledged, and is not in the flight any more. `flight`: the bytes that are left in it.
     pub(super) fn on_arrived(&mut self, id: u64, sent: &Sent, flight: u32, now: Instant) {
         self.on_passed(id, sent.is_large);
         self.marking.on_passed(id, sent.ecn == Ecn::Ect0);
@@ -208,10 +217,11 @@ impl Path {
         }
     }
 
-    /// A frame leaves with this length: whether it is so large that its loss may be due to that.
+    /// A frame of `len` bytes leaves. Returns whether it is so long that its loss may be due to its length.
     pub(super) fn is_large(&mut self, plan: &Plan, len: usize, now: Instant) -> bool {
         let size = u16::try_from(len).unwrap_or(u16::MAX);
         if let Purpose::MtuProbe { .. } = plan.purpose {
+            // The search itself judges its probes; their losses must not make the size in use doubtful (D8).
             self.mtu.on_probe(plan.header.id, size, now);
             return false;
         }
@@ -225,14 +235,14 @@ impl Path {
             return;
         }
         self.rtt.on_late(now.saturating_duration_since(late.at));
-        // What is outside the windows is no loss to them, and excuses none.
+        // Signalling is outside the windows: its loss was none to them, and its arrival excuses none (T20).
         let newest = acks.next().saturating_sub(1);
         if late.is_data() && self.recovery.on_spurious(id, newest, &self.rtt) {
             self.control.on_spurious();
         }
     }
 
-    /// A frame is considered dropped, which has left the queue.
+    /// A frame is considered dropped, and is not in the flight any more.
     pub(super) fn on_lost(&mut self, id: u64, sent: &Sent, queue: &TransferQueue, now: Instant) {
         if !self.carried(id) {
             return;
@@ -243,6 +253,7 @@ impl Path {
         if sent.ecn == Ecn::Ect0 {
             self.marking.on_lost(id);
         }
+        // Signalling is outside the congestion window, so that its loss is no congestion (T20).
         if !sent.is_data() {
             return;
         }
@@ -263,13 +274,13 @@ impl Path {
         });
     }
 
-    /// How long a datagram with data may be, if no more than this is possible, by the window.
+    /// The most bytes that a datagram with data may have by the congestion window, `max` at most.
     pub(super) fn room(&self, flight: u32, is_trusted: bool, max: usize) -> usize {
         let available = self.window(is_trusted).saturating_sub(flight);
         max.min(usize::try_from(available).unwrap_or(usize::MAX))
     }
 
-    /// The same, by the pace too.
+    /// The same, by the congestion window and by the pace: 0 while the pace holds data back.
     pub(super) fn allowance(
         &mut self,
         flight: u32,
@@ -284,9 +295,10 @@ impl Path {
         }
     }
 
-    /// What is due of frames that are on their way, and when.
+    /// What is due next of frames that are on their way, and when.
     pub(super) fn deadline(&self, queue: &TransferQueue, acks: &LaterAcks) -> (Instant, Due) {
-        // A path that is silent must not get a second window of probes (RFC 9002 §7.5).
+        // While more is in flight than the window holds, early probes wait: a silent path must not get a
+        // second window of them (RFC 9002 §7.5).
         let unprobed = queue.unprobed();
         let unprobed = unprobed.filter(|_| !self.is_overfull(queue.flight()));
         let flight = Flight {
@@ -296,12 +308,12 @@ impl Path {
         self.recovery.deadline(&flight, acks, &self.rtt)
     }
 
-    /// Whether later frames have overtaken this one, the oldest, so that it is lost (Figure 7).
+    /// Whether later frames have overtaken the oldest one, so that it is lost (Figure 7).
     pub(super) fn is_lost(&self, id: u64, sent: &Sent, acks: &LaterAcks, now: Instant) -> bool {
         self.recovery.is_lost((id, sent.at), acks, &self.rtt, now)
     }
 
-    /// The size of the probe that is to be sent now in search of a larger MTU, if there is one. `next`:
+    /// Bytes of the probe that is to be sent now in search of a larger MTU; `None` if none is due. `next`:
     /// the id of the next frame.
     pub(super) fn probe_mtu(&mut self, next: u64, now: Instant) -> Option<u16> {
         if self.mtu.is_settled() {

@@ -1,6 +1,6 @@
-//! Path MTU discovery (RFC 8899; `docs/deviations.md` D8): how large datagrams may be on this path.
-//! Nothing here has a timer: only a peer that has more to send than fits into a datagram has something
-//! to gain, and is asked for datagrams often.
+//! Path MTU discovery (RFC 8899; `docs/deviations.md` D8): how many bytes datagrams may have on this path.
+//! Nothing here has a timer: only a peer with more to send than fits into a datagram has something to gain,
+//! and such a peer is asked for datagrams often.
 
 #[cfg(test)]
 mod tests;
@@ -9,41 +9,42 @@ use core::time::Duration;
 
 use crate::time::Instant;
 
-/// A connection that has just begun has better things to do.
+/// Time from the beginning of a connection to the first search: its first seconds have better uses.
 const BEGIN: Duration = Duration::from_secs(5);
 
-/// A path may carry more after a while (`PMTU_RAISE_TIMER`, RFC 8899 §5.1.1).
+/// Time from a search that ended to the next: a path may carry more after a while (`PMTU_RAISE_TIMER`,
+/// RFC 8899 §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
 
-/// How long a path that carries less than before is left alone.
+/// Time without a search on a path that carries less than before.
 const REST: Duration = Duration::from_secs(60);
 
-/// Sizes that are tried are so far apart.
+/// The least distance in bytes between sizes that are tried.
 const STEP: u16 = 20;
 
-/// How often a size is tried (`MAX_PROBES`, RFC 8899 §5.1.2).
+/// Lost probes after which a size is given up (`MAX_PROBES`, RFC 8899 §5.1.2).
 const TRIES: u8 = 3;
 
-/// A probe is lost after so long at least (`PROBE_TIMER`, RFC 8899 §5.1.1).
+/// The least time after which a probe is lost (`PROBE_TIMER`, RFC 8899 §5.1.1).
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Large datagrams that are lost, with none that came later, after which the path is taken not to carry
-/// them (RFC 8899 §4.3).
+/// Large datagrams that are lost, with none acknowledged that came later, after which the path is taken not
+/// to carry them (RFC 8899 §4.3).
 const VANISHED: u8 = 4;
 
-/// What is used of a path that does not carry what a connection begins with: what the shortest requests
-/// have (`Config::request_size`).
+/// Bytes of datagrams on a path that does not carry what a connection begins with: the length of the shortest
+/// requests (`Config::request_size`).
 const FLOOR: u16 = 512;
 
-/// Frames that are no longer tell nothing of whether the path carries [`FLOOR`].
+/// Frames of at most this many bytes tell nothing of whether the path carries [`FLOOR`].
 const SMALL: u16 = 256;
 
-/// A path carries less than it did, or than it should.
+/// What an application hears of a path that carries less than it did, or than it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Narrowed {
     /// The most bytes that datagrams have now.
     To(u16),
-    /// Not even the least.
+    /// The path does not even carry [`FLOOR`] bytes.
     TooFar,
 }
 
@@ -55,43 +56,44 @@ struct SizeProbe {
     sent: Instant,
 }
 
-/// The search of one peer.
+/// The search on the path of one peer.
 #[derive(Debug, Default)]
 pub(crate) struct PathMtu {
-    /// What a connection begins with, and nearly every path carries.
+    /// Bytes that a connection begins with, and that nearly every path carries.
     base: u16,
-    /// What both hosts take.
+    /// The most bytes that both hosts take.
     max: u16,
+    /// The most bytes that datagrams have now.
     current: u16,
-    /// The least size that did not pass in this search; more than `max` if none was tried.
+    /// The least size that did not pass in this search; more than `max` if each one did.
     ceiling: u16,
-    /// The size that seems to be too large now, until a probe has told.
+    /// The size that was in use and seems to be too large, until a probe of it has told.
     doubted: Option<u16>,
-    /// It is asked after no more than once in a while.
+    /// A size that vanishes before this time is given up without a probe.
     no_doubt_before: Instant,
-    /// No probe before. Not known before the first look.
+    /// No probe leaves before this time. `None` before the first look.
     due: Option<Instant>,
-    /// A message had no room in a datagram: a larger one would have been of use.
+    /// True if a message had no room in a datagram, so that a larger one would have been of use.
     is_wanted: bool,
     probe: Option<SizeProbe>,
-    /// How often this size was tried without success.
+    /// Probes of this size that were lost.
     tries: u8,
-    /// The newest large frame that was acknowledged.
+    /// Id of the newest large frame that was acknowledged.
     passed: u64,
-    /// The number of newer ones that are lost.
+    /// Large frames with a newer id than `passed` that are lost.
     vanished: u8,
     /// Frames before this one were sent when datagrams had another size: their loss tells nothing.
     since: u64,
-    /// Not even `base` seems to pass, or what is used instead.
+    /// Datagrams of the size in use, `base` or less, seem not to arrive (`docs/deviations.md` D16).
     suspicion: Option<Suspicion>,
-    /// Something was acknowledged since the size was doubted.
+    /// True if a frame was acknowledged since the size was doubted.
     heard: bool,
-    /// The application has yet to be told.
+    /// What the application has yet to be told.
     narrowed: Option<Narrowed>,
 }
 
 impl PathMtu {
-    /// `first`: the first frame that is sent on the path.
+    /// `base` and `max` in bytes; `first`: the first frame that is sent on the path.
     pub(super) fn new(base: u16, max: u16, first: u64) -> Self {
         Self {
             base,
@@ -103,7 +105,7 @@ impl PathMtu {
         }
     }
 
-    /// Frames that are longer are large: their loss may be due to their length.
+    /// The most bytes of a frame that is not large. The loss of a large one may be due to its length.
     pub(super) const fn largest_small(&self) -> u16 {
         if self.current > self.base {
             self.base
@@ -114,7 +116,7 @@ impl PathMtu {
         }
     }
 
-    /// What surely passes, if anything does.
+    /// Bytes of a datagram that arrives if any does.
     pub(super) fn sure(&self) -> u16 {
         match self.suspicion {
             Some(_) => self.largest_small(),
@@ -131,13 +133,13 @@ impl PathMtu {
         self.current
     }
 
-    /// The size to try next: at first all of it, as most paths carry that of Ethernet or no more
-    /// than what every path does.
+    /// The size to try next; `None` ends the search.
     const fn next_size(&self) -> Option<u16> {
         if self.doubted.is_some() {
             return self.doubted;
         }
         let gap = self.ceiling.saturating_sub(self.current);
+        // All of it at first: most paths carry as much as Ethernet, or no more than every path does.
         if self.ceiling > self.max && gap > 1 {
             Some(self.max)
         } else if gap >= 2 * STEP {
@@ -147,9 +149,8 @@ impl PathMtu {
         }
     }
 
-    /// The size of the probe that is to be sent now. `patience`: the time after which a probe is
-    /// lost.
-    /// `next`: the id of the next frame.
+    /// Bytes of the probe that is to be sent now; `None` if none is due. `patience`: the time after which a
+    /// probe is lost, a second at least. `next`: the id of the next frame.
     pub(super) fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
         if let Some(suspicion) = &mut self.suspicion {
             return match suspicion.next_step(patience, now) {
@@ -169,12 +170,15 @@ impl PathMtu {
             self.probe = None;
             self.tries += 1;
             if self.tries >= TRIES && self.doubted.is_some() {
+                // If nothing at all was acknowledged in the meantime, there was an outage, and the
+                // application need not hear of a narrow path.
                 self.narrowed = self.heard.then_some(Narrowed::To(self.base));
                 self.rest(now + REST);
             } else if self.tries >= TRIES {
                 (self.tries, self.ceiling) = (0, probe.size);
             }
         }
+        // A probe is a wasted datagram to a peer that fills none.
         if !self.is_wanted || now < due || self.current >= self.max {
             return None;
         }
@@ -185,21 +189,21 @@ impl PathMtu {
         size
     }
 
-    /// A datagram holds no more, but would with one more message if it could be so long. Parts of a
-    /// packet would be fewer.
+    /// A datagram is full: with one more message it would have `needed` bytes. `is_part`: that is a part of a
+    /// packet, of which a larger datagram takes more.
     pub(super) fn on_full(&mut self, needed: usize, is_part: bool) {
         let sizes = usize::from(self.current) + 1..=usize::from(self.max);
         self.is_wanted |= sizes.contains(&needed) || is_part && self.current < self.max;
     }
 
-    /// The next search begins then.
+    /// Ends the search. The next one begins at `until`.
     const fn rest(&mut self, until: Instant) {
         self.due = Some(until);
         (self.is_wanted, self.probe, self.tries, self.doubted) = (false, None, 0, None);
         self.ceiling = self.max.saturating_add(1);
     }
 
-    /// The path does not carry the size that is used.
+    /// The path does not carry the size in use.
     fn narrow(&mut self, next: u64, now: Instant) {
         self.suspicion = None;
         if self.current > FLOOR {
@@ -211,7 +215,7 @@ impl PathMtu {
         }
     }
 
-    /// A frame was acknowledged: whether datagrams can be larger now.
+    /// A frame was acknowledged. Returns whether datagrams can be larger now.
     pub(super) fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
         let was_probe = |suspicion: &mut Suspicion| suspicion.on_passed(id);
         let is_passed = self.suspicion.as_mut().is_some_and(was_probe);
@@ -231,9 +235,10 @@ impl PathMtu {
         }
     }
 
-    /// A large frame was lost: whether the path seems to carry none any more. That is what it looks
-    /// like when many are lost by chance, so that a probe asks. `next`: the id of the next frame.
+    /// A large frame was lost. Returns whether datagrams are shorter now. `next`: the id of the next frame.
     pub(super) fn on_vanished(&mut self, id: u64, next: u64, now: Instant) -> bool {
+        // A later large frame has come, or the size is another now: this loss was chance, or tells of the
+        // past.
         if id <= self.passed || id < self.since || self.suspicion.is_some() {
             return false;
         }
@@ -244,11 +249,15 @@ impl PathMtu {
         let size = self.current;
         self.vanished = 0;
         if size <= self.base {
-            // Much is lost by chance, and what is shorter costs more: the probes come first.
+            // Much loss by chance looks the same, and shorter datagrams cost more for long: here probes ask
+            // first (D16).
             self.suspicion = Some(Suspicion::new(size));
             return false;
         }
+        // A size that a search has found is given up first, and asked about afterwards: if the path has
+        // changed, nothing of that size arrives until then.
         (self.current, self.since, self.heard) = (self.base, next, false);
+        // Twice in a minute is no chance: the size is not tried once more (D8).
         if now < self.no_doubt_before {
             self.rest(now + REST);
             return true;
@@ -272,31 +281,31 @@ impl PathMtu {
         }
     }
 
-    /// What has been found that the application does not know yet.
+    /// What was found and the application does not know yet.
     pub(crate) const fn take_narrowed(&mut self) -> Option<Narrowed> {
         self.narrowed.take()
     }
 }
 
-/// What is to be done now.
+/// What a suspicion needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A probe is on its way.
     Wait,
-    /// One of this size is to be sent.
+    /// A probe of this many bytes.
     Probe(u16),
     /// The path carries no datagrams of this size.
     Confirmed,
 }
 
-/// Datagrams of a size seem not to arrive.
+/// Datagrams of a size seem not to arrive; probes of that size ask.
 #[derive(Debug)]
 struct Suspicion {
     size: u16,
     probe: Option<SizeProbe>,
-    /// Something shorter arrived that was sent after the probe: the path is there.
+    /// True if a shorter frame has arrived that was sent after the probe: the path is there.
     heard: bool,
-    /// The number of lost probes of which that is so.
+    /// Lost probes after which such a frame has arrived.
     tries: u8,
 }
 
@@ -327,12 +336,12 @@ impl Suspicion {
         }
     }
 
-    /// The probe is sent.
+    /// A probe leaves.
     const fn on_probe(&mut self, probe: SizeProbe) {
         self.probe = Some(probe);
     }
 
-    /// A frame was acknowledged: whether it was the probe, so that nothing is left of the suspicion.
+    /// A frame was acknowledged. Returns true if it was the probe, so that nothing is left of the suspicion.
     fn on_passed(&mut self, id: u64) -> bool {
         self.heard |= self.probe.is_some_and(|probe| id > probe.id);
         self.probe.is_some_and(|probe| id == probe.id)

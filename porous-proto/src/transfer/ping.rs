@@ -1,5 +1,5 @@
-//! Pings (§3.1.3): under the paper's policy the only source of round-trip times, under the modern
-//! one asked for where there is no other, and what keeps a silent connection alive.
+//! Pings (§3.1.3). Under the paper's policy they are the only source of round-trip times. Under the modern
+//! one they ask where nothing else tells a round trip, and keep a silent connection alive.
 
 use core::time::Duration;
 
@@ -8,55 +8,56 @@ use arrayvec::ArrayVec;
 use crate::config::Policy;
 use crate::time::Instant;
 
-/// At most ten pings a second, whatever the round-trip time (`docs/deviations.md` T24).
+/// The least time between pings, whatever the round trip is (`docs/deviations.md` T24).
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Pings in a row without an answer after which one a second is enough.
+/// Unanswered pings in a row after which pings leave at `SLOW_INTERVAL`.
 const SLOW_AFTER: usize = 8;
+/// The time between pings while nothing answers, or while no data is sent.
 const SLOW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A host that has sent no data for this time needs no new round-trip time, only a sign of life: one a
-/// second too, or ten in the time after which silence ends the connection, so that losses do not end
-/// it. At the start it is as long, so that (5) and (6) settle: 30 samples leave 2 % of what they began
+/// Time without data after which a host needs no new round-trip time, only a sign of life (paper's policy). A
+/// connection begins with as long a time, so that (5) and (6) settle: 30 samples leave 2 % of what they began
 /// with.
 const BUSY: Duration = Duration::from_secs(3);
+/// Pings of an idle host in the time after which silence ends the connection: losses must not end it.
 const SIGNS_OF_LIFE: u32 = 10;
 
-/// Of the modern policy: a host that hears nothing for this part of the time after which silence ends
-/// the connection asks for a sign, and then as often as the paper's does.
+/// Parts of the time after which silence ends the connection: under the modern policy a host that hears
+/// nothing for one part asks for a sign of life, and then as often as the paper's.
 const SIGNS_ASKED_FOR: u32 = 4;
 
-/// Pings that are on their way. With the intervals above they cover round-trip times of 8 s.
+/// Pings that may be on their way. With the intervals above they cover round trips of 8 s.
 const OUTSTANDING_MAX: usize = 16;
 
 /// The pings of one peer.
 #[derive(Debug)]
 pub(crate) struct Pings {
     next_id: u16,
+    /// Pings on their way, the oldest first, and when each was sent.
     outstanding: ArrayVec<(u16, Instant), OUTSTANDING_MAX>,
-    /// When the next ping is due. Never, while one is to be sent.
+    /// When the next ping is due; never while `pending`.
     due: Instant,
-    /// A ping is to be sent with the next datagram.
+    /// True if a ping leaves with the next datagram.
     pub(crate) pending: bool,
-    /// How far apart pings are while no data is sent.
+    /// Time between pings while no data is sent.
     idle_interval: Duration,
-    /// How far apart they are under the modern policy until there is an answer.
+    /// Time between pings under the modern policy until one is answered.
     unanswered_interval: Duration,
-    /// When there will have been no data for long; not known before the first ping. Never known
-    /// under the modern policy: its acknowledgements tell round-trip times.
+    /// When data will have been missing for [`BUSY`]. `None` before the first ping, and always under the
+    /// modern policy, whose acknowledgements tell round-trip times.
     busy_until: Option<Instant>,
     policy: Policy,
-    /// Of the two hosts this one leaves the pings to the other.
+    /// True if this host leaves the pings to the other one where both ping equally often.
     yields: bool,
-    /// The remote host has pinged since an acknowledgement told a round-trip time.
+    /// True if the remote host has pinged since an acknowledgement told a round-trip time.
     pinged: bool,
 }
 
 impl Pings {
-    /// The first ping goes out at once. `timeout`: silence for this time ends the connection, at one of
-    /// its ends.
-    /// `keepalive`: what comes so seldom is told to be there, under the modern policy. `yields`: a host
-    /// that pings just as often need not be pinged, which is so of one of the two.
+    /// The first ping leaves at once. `timeout`: the silence that ends the connection at one of its ends.
+    /// `keepalive`: the time between signs of life of a silent connection under the modern policy. `yields`:
+    /// this host leaves the pings to the other one, which is true of exactly one of the two.
     pub(crate) fn new(
         policy: Policy,
         timeout: Duration,
@@ -82,11 +83,12 @@ impl Pings {
         }
     }
 
-    /// An acknowledgement told a round-trip time: under the modern policy that is as good as a
-    /// pong.
+    /// An acknowledgement told a round-trip time.
     pub(crate) fn on_sample(&mut self, now: Instant) {
+        // As good as a pong: what was asked by pings on their way is known.
         self.outstanding.clear();
-        // One of the two hosts is enough, unless something is lost: the other waits a quarter longer.
+        // One exchange in an interval serves both hosts (D13), unless something is lost: the host that yields
+        // waits a quarter longer, and takes its turn only if the other has missed its own.
         let turn = if core::mem::take(&mut self.pinged) && self.yields {
             self.idle_interval / 4
         } else {
@@ -97,23 +99,26 @@ impl Pings {
         }
     }
 
-    /// The remote host has pinged: the acknowledgement of our answer will tell us as much as a pong.
+    /// The remote host has pinged: the acknowledgement of the answer will tell this host as much as a ping of
+    /// its own.
     pub(crate) const fn on_pinged(&mut self) {
         self.pinged = true;
     }
 
-    /// The remote host may be gone: a ping goes out within a second.
+    /// It is in doubt whether the remote host is there and knows what is true: a ping leaves within a second.
     pub(crate) fn on_doubt(&mut self, now: Instant) {
         if !self.pending {
             self.due = self.due.min(now + SLOW_INTERVAL);
         }
     }
 
-    /// A frame with data was sent, and a ping with it if one was due: round-trip times matter.
+    /// A frame with data was sent, and a ping with it if one was due. `rtt`: the smoothed round trip.
     pub(crate) fn on_data(&mut self, now: Instant, rtt: Duration) {
         if self.policy == Policy::Modern {
             return;
         }
+        // Round-trip times matter again at the end of idleness: the ping that is due in a second comes
+        // sooner. Not while nothing answers: then one a second is enough (T24).
         let was_idle = self.busy_until.is_some_and(|until| until <= now);
         self.busy_until = Some(now + BUSY);
         if was_idle && self.outstanding.len() <= SLOW_AFTER {
@@ -132,7 +137,7 @@ impl Pings {
         self.due
     }
 
-    /// Sends a ping: its id. At most one a round-trip time.
+    /// A ping leaves. Returns its id. At most one leaves in a round trip, whose smoothed time is `rtt`.
     pub(crate) fn send(&mut self, now: Instant, rtt: Duration) -> u16 {
         self.pending = false;
         let id = self.next_id;
@@ -142,11 +147,13 @@ impl Pings {
         }
         self.outstanding.push((id, now));
         let interval = self.interval(now);
-        // An average that went astray, because a clock has jumped, must not silence the connection.
+        // An average that went astray, because a clock has jumped, must not silence the connection: a second
+        // at most (T24).
         self.due = now + interval.max(rtt.min(SLOW_INTERVAL));
         id
     }
 
+    /// Time from the ping that leaves now to the next.
     fn interval(&mut self, now: Instant) -> Duration {
         if self.policy == Policy::Modern {
             return self.idle_interval.min(self.unanswered_interval);
@@ -161,11 +168,11 @@ impl Pings {
         }
     }
 
-    /// T_ping, if the pong answers a ping that was not answered before. Earlier pings are given up:
-    /// their answers would be older than this one.
+    /// T_ping, if the pong answers a ping that was not answered before.
     pub(crate) fn answered(&mut self, id: u16, now: Instant) -> Option<Duration> {
         let position = self.outstanding.iter().position(|&(sent, _)| sent == id)?;
         let (_, sent) = self.outstanding[position];
+        // Earlier pings are given up: their answers would tell of an older time than this one.
         self.outstanding.drain(..=position);
         Some(now.saturating_duration_since(sent))
     }
@@ -205,9 +212,9 @@ mod tests {
         }
     }
 
-    /// It takes its turn when the other host has missed its own.
+    /// The host that yields pings when the other one has missed its turn.
     #[test]
-    fn who_is_pinged_waits_a_quarter_longer_if_it_is_to_yield() {
+    fn a_yielding_host_that_was_pinged_waits_a_quarter_longer() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         for (yields, interval) in [(true, 3125), (false, 2500)] {
             let mut pings = Pings::new(Policy::Modern, 10_000 * MS, 15_000 * MS, yields);
@@ -260,6 +267,7 @@ mod tests {
         assert_eq!(pings.due(), Instant::ZERO + 1000 * MS);
     }
 
+    /// T24.
     #[test]
     fn while_nothing_answers_one_ping_a_second_is_sent() {
         let mut pings = paper(10_000);
@@ -294,7 +302,7 @@ mod tests {
         let mut pings = paper(10_000);
         assert_eq!(sent_between(&mut pings, at(0), at(3)).len(), 30);
         assert_eq!(sent_between(&mut pings, at(3), at(60)).len(), 57);
-        // Data makes it ten a second again, from its own time on.
+        // Data makes it ten a second again, from the time of the data on.
         pings.on_data(at(60), 3 * MS);
         assert_eq!(pings.due(), at(60));
         pings.send(at(60), 3 * MS);

@@ -1,12 +1,11 @@
-//! The next frame, planned before a byte of it is written (Figure 5): what it holds, and how long it
-//! becomes.
+//! The next frame, planned before a byte of it is written (Figure 5): what it contains, and how long it is.
 
 use arrayvec::ArrayVec;
 use bytes::Bytes;
 
+use super::Report;
 use super::queue::{Content, Kind};
 use super::store::{List, Outgoing, Store};
-use super::{Delivery, Report};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
@@ -14,18 +13,18 @@ use crate::frame::{
 };
 use crate::wire::NoRoom;
 
-/// A datagram that was written, and what its IP header is to say.
+/// A datagram that was written, and what its IP header has to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// It stands at the beginning of the buffer.
+    /// Bytes of the datagram, from the beginning of the buffer.
     pub(crate) len: usize,
     pub(crate) ecn: Ecn,
-    /// Not every path carries so much: it must arrive whole or not at all.
+    /// True if the datagram must arrive whole or not at all, since not every path carries its length.
     pub(crate) dont_fragment: bool,
 }
 
 impl Written {
-    /// One of which nothing is known but its length.
+    /// A datagram that every path carries, without a mark.
     pub(crate) const fn plain(len: usize) -> Self {
         Self {
             len,
@@ -38,30 +37,30 @@ impl Written {
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It carries what is due.
+    /// Carries what is due.
     Ordinary,
-    /// It tries whether the path carries so much: this many zeros follow its only message.
+    /// Tries whether the path carries its length: `padding` zeros, in bytes, follow its only message.
     MtuProbe { padding: usize },
-    /// It goes elsewhere than the others, and speaks of that path alone.
+    /// Goes to another address than the others, and says only what concerns that path.
     Aside,
 }
 
-/// What the next frame holds.
+/// What the next frame contains.
 pub(super) struct Plan {
     pub(super) purpose: Purpose,
     pub(super) header: Header,
     report: Option<Report>,
-    /// Signalling that is made for this frame and not repeated: at most noop, ping, pong and path
-    /// response.
+    /// Signalling that is made for this frame and not repeated if it is lost: at most noop, ping, pong and
+    /// path response.
     fresh: ArrayVec<Control, 4>,
-    /// The other messages.
+    /// All other messages, in the order in which they are written.
     pub(super) contents: List,
     pub(super) layout: Layout,
     pub(super) len: usize,
     pub(super) messages: usize,
-    /// There are messages of packets in it, so that it is in flight.
+    /// True if messages of packets are in it, so that the frame counts in the flight.
     pub(super) has_data: bool,
-    /// It only repeats what other frames carry.
+    /// True if it only repeats what other frames carry.
     pub(super) is_repeat: bool,
 }
 
@@ -86,22 +85,23 @@ impl Plan {
         self.report.as_ref()
     }
 
-    /// Acknowledges what was received: the first that is put into a frame.
+    /// Adds an acknowledgement. To be called first, as all else finds room beside it.
     pub(super) fn acknowledge(&mut self, report: Report) {
         self.len += report.block.length();
         self.report = Some(report);
     }
 
-    /// Its bytes but for the acknowledgement.
+    /// Bytes of the frame without its acknowledgement.
     pub(super) fn len_beside_ack(&self) -> usize {
         let block = self.report.as_ref();
         self.len - block.map_or(0, |report| report.block.length())
     }
 
-    /// Leaves the acknowledgement out, if it is all there is and a message of this length finds room
-    /// without it. Whether it did.
+    /// Leaves the acknowledgement out if a message of `message` bytes finds room only without it. Returns
+    /// whether it was left out.
     pub(super) fn gives_way(&mut self, message: usize, limit: usize) -> bool {
         let len = self.len_beside_ack();
+        // A message that finds no room behind others ends the frame, and is the first of the next one.
         let gives_way = self.messages == 0 && self.report.is_some() && len + message <= limit;
         if gives_way {
             (self.report, self.len) = (None, len);
@@ -109,17 +109,17 @@ impl Plan {
         gives_way
     }
 
-    /// Whether one more message of this length fits into a frame of `limit` bytes.
+    /// Whether one more message of `len` bytes fits into a frame of `limit` bytes.
     pub(super) const fn fits(&self, len: usize, limit: usize) -> bool {
         self.len + len <= limit && !self.is_full()
     }
 
-    /// Whether it has as many messages as a frame may have.
+    /// Whether the frame has as many messages as a frame may have.
     pub(super) const fn is_full(&self) -> bool {
         self.messages >= MAX_MESSAGES
     }
 
-    /// Adds a message of this length to the layout; its place in the contents is the caller's.
+    /// Adds a message of `len` bytes to the layout. The caller puts it into the contents.
     pub(super) fn push<P: AsRef<[u8]>>(&mut self, message: &Message<P>, len: usize) {
         self.layout.push(message);
         self.len += len;
@@ -131,18 +131,17 @@ impl Plan {
         self.push(&message, self.layout.length(&message));
     }
 
-    /// Adds signalling that is said once.
+    /// Adds signalling that is not repeated if it is lost.
     pub(super) fn say(&mut self, control: Control) {
         self.push_control(control);
         self.fresh.push(control);
     }
 
-    /// Adds signalling that is said anew if it is lost, as it is then.
+    /// Adds signalling that is said anew if it is lost, with what it would say then.
     pub(super) fn say_latest(&mut self, store: &mut Store, control: Control) {
         self.push_control(control);
         let outgoing = Outgoing {
             message: Message::Control(control),
-            delivery: Delivery::Latest,
             priority: Priority::High,
             copies: 0,
             probed: false,
@@ -150,7 +149,7 @@ impl Plan {
         store.push(&mut self.contents, outgoing);
     }
 
-    /// Turns a frame without messages into a probe of the MTU, of this length. False if that is too
+    /// Turns a frame without messages into a probe of the MTU of `size` bytes. Returns false if that is too
     /// short for one.
     pub(super) fn pad_to(&mut self, size: usize) -> bool {
         let noop = Message::<&[u8]>::Control(Control::Noop);
@@ -166,12 +165,13 @@ impl Plan {
         true
     }
 
-    /// Whether there is a sentinel (4) in it.
+    /// Whether the frame carries a sentinel (4).
     pub(super) fn has_sentinel(&self) -> bool {
+        // A probe of the MTU carries the same message, but stands for nothing that was dropped.
         self.purpose == Purpose::Ordinary && self.fresh.contains(&Control::Noop)
     }
 
-    /// What the frame is, if it has this length.
+    /// What the frame is for the transfer queue, if it has `bytes` bytes.
     pub(super) fn kind(&self, bytes: u32, store: &Store) -> Kind {
         if self.has_data {
             let content = if self.is_repeat {
@@ -185,6 +185,7 @@ impl Plan {
             };
             Kind::Data { bytes, content }
         } else if self.has_sentinel() || !self.contents.is_empty() {
+            // Awaited, as it is said anew if it is lost.
             Kind::Signal
         } else if self.purpose == Purpose::Aside {
             Kind::Aside
@@ -195,7 +196,7 @@ impl Plan {
         }
     }
 
-    /// Writes the frame, and its check. The length.
+    /// Writes the frame and its check. Returns the length in bytes. An error if `buf` is too short.
     pub(super) fn write(
         &self,
         store: &Store,
@@ -209,6 +210,7 @@ impl Plan {
             Purpose::MtuProbe { padding } => padding,
             Purpose::Ordinary | Purpose::Aside => 0,
         };
+        // The last message of a frame is written without its length, so that the writer has to know it.
         let mut left = self.messages + usize::from(padding > 0);
         for control in &self.fresh {
             left -= 1;
@@ -224,6 +226,8 @@ impl Plan {
         let len = writer.finish();
         let ids = Ids {
             frame: self.header.id,
+            // The check covers the whole newest acknowledged id, of which only low bytes are sent
+            // (`docs/deviations.md` P15).
             acked: self.report.as_ref().map(|report| report.end - 1),
         };
         check.append(buf, len, ids)

@@ -1,9 +1,8 @@
-//! Probes: frames that repeat what is reliable and on its way, whatever the windows say, so that
-//! an acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
+//! Probes: frames that repeat reliable content that is on its way, whatever the windows say, so that an
+//! acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
 use core::time::Duration;
 
-use super::Source;
 use super::path::Path;
 use super::ping::Pings;
 use super::plan::Plan;
@@ -11,30 +10,31 @@ use super::queue::TransferQueue;
 use super::recovery::Question;
 use super::store::{List, Store};
 use crate::frame::Control;
+use crate::source::Source;
 use crate::time::Instant;
 
-/// No more frames are looked at for one probe.
+/// Frames that are looked at for one datagram: the work of a probe stays bounded, however long the queue is.
 const FRAMES_MAX: usize = 64;
 
-/// Datagrams that are to be sent once the host is asked for some.
+/// Datagrams that leave as soon as the host is asked for datagrams.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     /// The first of the frames whose reliable content is repeated.
     from: u64,
     /// One past the last of them.
     end: u64,
-    /// The number of datagrams.
+    /// Datagrams that are left to be sent.
     left: u8,
-    /// A ping goes out if there is nothing to repeat.
+    /// True if a ping goes out where there is nothing to repeat.
     insists: bool,
-    /// The first datagram is a ping alone.
+    /// True if the first datagram is a ping alone.
     pings: bool,
-    /// What a newer frame carries as well is repeated, too.
+    /// True after a timeout: messages that a newer frame carries as well are repeated, too.
     is_late: bool,
 }
 
 impl Probe {
-    /// In one datagram.
+    /// An early probe: one datagram.
     const fn early(from: u64, end: u64) -> Self {
         Self {
             from,
@@ -46,12 +46,14 @@ impl Probe {
         }
     }
 
-    /// In two; a ping, if there is nothing to repeat. If nothing answered one such probe, a ping that is as
-    /// short as can be goes before them: what is to be repeated may be too long for the path.
+    /// The probe of a timeout: two datagrams, or a ping if there is nothing to repeat. `again`: the timeout
+    /// before was not answered either.
     const fn late(from: u64, end: u64, again: bool) -> Self {
         Self {
             from,
             end,
+            // What is to be repeated may be too long for the path: from the second timeout on a ping, as
+            // short as can be, goes first (D16).
             left: 2 + again as u8,
             insists: true,
             pings: again,
@@ -60,7 +62,7 @@ impl Probe {
     }
 }
 
-/// An early probe that is under way, and the newest frame that it repeats.
+/// An early probe that is on its way, and the newest frame that it repeats.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     probe: u64,
@@ -70,13 +72,13 @@ struct Asked {
 /// The probes of one peer.
 #[derive(Debug, Default)]
 pub(crate) struct Probes {
-    /// Datagrams that are to be sent.
     due: Option<Probe>,
+    /// The last early probe, until it is known whether it was needless.
     asked: Option<Asked>,
 }
 
 impl Probes {
-    /// The remote host has moved: what the last probe finds out is not of the path any more.
+    /// The remote host has moved: the answer to the last probe tells nothing of the path any more.
     pub(super) const fn forget_asked(&mut self) {
         self.asked = None;
     }
@@ -86,22 +88,23 @@ impl Probes {
         self.due.is_some_and(|probe| probe.insists)
     }
 
-    /// The reliable content that has waited for long goes out once more, in one datagram.
+    /// Reliable content that has waited for long goes out once more, in one datagram.
     pub(super) fn probe_early(&mut self, queue: &mut TransferQueue, path: &mut Path, now: Instant) {
-        path.recovery.on_sent(now); // soon: or the timeout might come at the same time
+        path.recovery.on_sent(now); // it leaves soon: otherwise a timeout might be due as well
         while let Some((id, sent)) = queue.unprobed() {
             let asks = sent.probe().unwrap_or_default();
             if sent.at + path.recovery.early_probe(asks, &path.rtt) > now {
                 break;
             }
+            // Several frames may be due at once: one probe repeats all of them.
             let from = self.due.map_or(id, |probe| probe.from);
             self.due = Some(Probe::early(from, id + 1));
             queue.mark_probed(id);
         }
     }
 
-    /// So does all that is on its way, in two datagrams; or a ping, if nothing of it is reliable or too
-    /// many such probes were not answered.
+    /// A timeout: all reliable content that is on its way goes out once more, in two datagrams. A ping takes
+    /// its place if there is none, or if too many timeouts were not answered.
     pub(super) fn probe_late(&mut self, queue: &TransferQueue, path: &mut Path, now: Instant) {
         if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(now) {
             let end = queue.next();
@@ -110,11 +113,13 @@ impl Probes {
         }
     }
 
-    /// Sees what an acknowledgement says of the last early probe: whether what it repeated had arrived,
-    /// if that is known now.
+    /// Whether what the last early probe repeated had arrived before; `None` if there is no probe, or its
+    /// fate is not known yet.
     pub(super) fn judge(&mut self, queue: &TransferQueue) -> Option<bool> {
         let asked = self.asked?;
         let had_arrived = queue.is_acknowledged(asked.frame);
+        // If the frame itself is acknowledged, its content had arrived. If only the probe is, or was
+        // considered dropped, the content had not.
         let is_known = had_arrived || queue.get(asked.probe).is_none();
         is_known.then(|| {
             self.asked = None;
@@ -122,8 +127,8 @@ impl Probes {
         })
     }
 
-    /// Repeats in the next frame what fits and is of use, the oldest first: no more than every path
-    /// carries, or one message that is longer. How long the frame may become.
+    /// Repeats in the next frame what fits and is of use, the oldest first. `sure`: the bytes that every path
+    /// carries; `max`: the most bytes of the frame. Returns the most bytes that the frame may have.
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
@@ -139,12 +144,14 @@ impl Probes {
             (probe.left, probe.insists) = (probe.left - 1, false);
             self.due = (probe.from < probe.end).then_some(probe);
             way.ping(plan, now);
+            // As short as can be: no data follows in this frame.
             return plan.len;
         }
         let before = plan.messages;
         let sure = max.min(sure);
         probe.repeat(plan, way, source, now, [sure, max]);
         let repeats = plan.messages > before;
+        // A timeout is no early probe: it says nothing of whether early ones come too early.
         if repeats && !probe.is_late {
             self.asked = Some(Asked {
                 probe: plan.header.id,
@@ -158,15 +165,16 @@ impl Probes {
             way.ping(plan, now);
         }
         probe.left -= 1;
-        probe.insists = false;
+        probe.insists = false; // the first datagram has asked
         if probe.left > 0 && probe.from < probe.end {
             self.due = Some(probe);
         }
+        // New data joins only up to what surely passes: this frame has to be answered.
         sure.max(plan.len)
     }
 }
 
-/// What probes are made of.
+/// What probes are planned from.
 pub(super) struct Way<'a> {
     pub(super) queue: &'a TransferQueue,
     pub(super) store: &'a mut Store,
@@ -175,7 +183,7 @@ pub(super) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// A ping, if there is nothing else, that is to be acknowledged at once.
+    /// A ping, if the frame has no messages, in a frame that asks to be acknowledged at once.
     fn ping(&mut self, plan: &mut Plan, now: Instant) {
         plan.header.ack_now = true;
         if plan.messages == 0 {
@@ -185,8 +193,8 @@ impl Way<'_> {
 }
 
 impl Probe {
-    /// Fills the frame with what the probe is to repeat. It becomes as long as surely passes, or as long
-    /// as the one message in it that is longer.
+    /// Fills the frame with what the probe repeats, up to `sure` bytes, or `max` if a single message is
+    /// longer.
     fn repeat(
         &mut self,
         plan: &mut Plan,
@@ -206,7 +214,8 @@ impl Probe {
                 let mut is_full = false;
                 way.store
                     .repeat(contents, &mut list, now, |message, newest| {
-                        // Several of the frames may carry it.
+                        // Several of the frames may carry a message: it is repeated once in this frame, and
+                        // by an early probe only if no newer frame may have brought it.
                         let is_newer = newest == now || !self.is_late && newest > sent;
                         if is_newer || !source.is_current(message) {
                             return false;

@@ -1,5 +1,5 @@
-//! The transfer queue (§3.1.2): every frame that was sent and whose fate is open, by sequence id,
-//! and the flight size.
+//! The transfer queue (§3.1.2): every frame that was sent and whose fate is open, by sequence id, and the
+//! flight.
 
 use alloc::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use crate::hooks::work;
 use crate::serial::{Bits, SendWindow};
 use crate::time::Instant;
 
-/// The number of frames that are remembered although their acknowledgement is not awaited: bare
-/// acknowledgements and pings, so that an acknowledgement of one can end the repetition of what it
-/// reported, and dropped frames, so that a late acknowledgement can tell how late it is.
+/// Frames kept behind the window although their acknowledgement is not awaited, so that a late one is
+/// recognised: that of a bare acknowledgement or a ping ends the repetition of what this reported, that of a
+/// dropped frame tells how late the frame was.
 const REMEMBERED_MAX: usize = 64;
 
 /// What a frame carries, as far as its fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Messages of packets. Its bytes are in flight, under both windows.
+    /// Messages of packets. Its `bytes` are in flight, under both windows.
     Data { bytes: u32, content: Content },
     /// Signalling that is said anew if it is lost, or a sentinel frame (4).
     Signal,
     /// A ping, an answer or a probe of the MTU: its acknowledgement tells of the path, its loss nothing.
     Ping,
-    /// It went elsewhere, to ask whether the remote host is there.
+    /// Went to another address, to ask whether the remote host is there.
     Aside,
     /// Nothing but an acknowledgement.
     Ack,
@@ -36,10 +36,10 @@ pub(crate) enum Content {
     Unreliable,
     /// Some are sent until they arrive.
     Reliable,
-    /// The same, in a frame that asks to be acknowledged at once.
+    /// Some are sent until they arrive, and the frame asks to be acknowledged at once.
     Asking,
-    /// Reliable messages that other frames carry as well. There is one early probe for a message: the
-    /// next ones would take ever longer.
+    /// Reliable messages that other frames carry as well. No early probe repeats such a frame: each message
+    /// gets one, and timeouts ask after it from then on.
     Repeated,
 }
 
@@ -48,18 +48,18 @@ pub(crate) enum Content {
 pub(crate) struct Sent {
     pub(crate) at: Instant,
     pub(crate) kind: Kind,
-    /// What its IP header said.
+    /// The codepoint of its IP header.
     pub(crate) ecn: Ecn,
-    /// It is larger than what every path carries.
+    /// True if it is longer than what every path carries, so that its loss may be due to its length.
     pub(crate) is_large: bool,
-    /// It carries a sentinel (4), maybe beside data.
+    /// True if it carries a sentinel (4), alone or beside data.
     pub(crate) sentinel: bool,
     /// One past the newest id that its acknowledgement block reported; 0 without a block.
     pub(crate) reported: u64,
 }
 
 impl Sent {
-    /// What it adds to the flight size.
+    /// Bytes that the frame adds to the flight.
     pub(crate) const fn bytes(&self) -> u32 {
         match self.kind {
             Kind::Data { bytes, .. } => bytes,
@@ -67,22 +67,23 @@ impl Sent {
         }
     }
 
-    /// Whether it carries data.
+    /// Whether it carries messages of packets.
     pub(crate) const fn is_data(&self) -> bool {
         matches!(self.kind, Kind::Data { .. })
     }
 
-    /// Whether its acknowledgement is awaited: it carries something that matters.
+    /// Whether the sender awaits its acknowledgement, since it carries something that matters.
     pub(crate) const fn is_tracked(&self) -> bool {
         matches!(self.kind, Kind::Data { .. } | Kind::Signal)
     }
 
-    /// Whether its acknowledgement tells of our path: it carries anything at all, and took it.
+    /// Whether its acknowledgement tells of the path: the frame makes the remote host acknowledge, and took
+    /// the path.
     pub(crate) const fn is_eliciting(&self) -> bool {
         matches!(self.kind, Kind::Data { .. } | Kind::Signal | Kind::Ping)
     }
 
-    /// Whether it carries something that is sent until it arrives.
+    /// Whether it carries a message that is sent until it arrives.
     const fn is_reliable(&self) -> bool {
         match self.kind {
             Kind::Data { content, .. } => !matches!(content, Content::Unreliable),
@@ -90,7 +91,8 @@ impl Sent {
         }
     }
 
-    /// Whether an early probe may repeat it, and if so, whether it asked to be acknowledged at once.
+    /// `None` if no early probe repeats the frame. Otherwise whether the frame asked to be acknowledged at
+    /// once.
     pub(crate) const fn probe(&self) -> Option<bool> {
         match self.kind {
             Kind::Data { content, .. } => match content {
@@ -110,7 +112,7 @@ enum Fate {
     Open,
     /// Considered dropped. An acknowledgement may still come, late.
     Dropped,
-    /// Acknowledged, or given up since the queue was full.
+    /// Acknowledged, or given up because the queue was full.
     Settled,
     /// Nothing was sent under its id.
     LeftOut,
@@ -130,21 +132,24 @@ pub(crate) struct Taken {
     pub(crate) contents: List,
 }
 
-/// The queue. Records are indexed by id; the ring is as long as the span between the oldest open
-/// frame and the next one.
+/// The transfer queue of one peer. Records are indexed by id; the ring is as long as the span from the oldest
+/// open frame to the next one, and what is remembered behind it.
 #[derive(Debug)]
 pub(crate) struct TransferQueue {
     records: VecDeque<Record>,
     /// Id of the first record.
     first: u64,
-    /// The frames whose acknowledgement would change something: open or dropped.
+    /// Frames whose acknowledgement would change something: open ones and dropped ones. A walk over a range
+    /// of acknowledged ids passes all others 64 at a time.
     open: Bits,
-    /// P_t (1): its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
+    /// P_t (1). Its base k_b is the oldest frame whose acknowledgement is awaited, or the next id.
     window: SendWindow,
+    /// Bytes in flight.
     flight: u32,
     /// The oldest reliable frame whose fate is open and that no probe has repeated, or the next id.
     unprobed: u64,
-    /// A frame that nobody waits for and that is remembered for longer than others.
+    /// The newest frame whose acknowledgement is not awaited, but whose record is kept longer than others: a
+    /// probe of the MTU.
     kept: u64,
 }
 
@@ -171,7 +176,7 @@ impl TransferQueue {
         self.first + self.records.len() as u64
     }
 
-    /// The flight size: bytes sent, not acknowledged, not considered dropped (`deviations.md` T7).
+    /// Bytes sent, neither acknowledged nor considered dropped (`docs/deviations.md` T7).
     pub(crate) const fn flight(&self) -> u32 {
         self.flight
     }
@@ -189,10 +194,10 @@ impl TransferQueue {
         self.window.contains(self.next())
     }
 
-    /// Whether the ring is full, so that the oldest record must be forgotten before the next.
+    /// Whether the ring is full, so that the oldest record must be forgotten before the next is added.
     pub(crate) fn is_full(&self) -> bool {
-        // As many frames outside the windows may follow the oldest one that is waited for as there may
-        // be others (`deviations.md` P2). The remote host has no more on their way either.
+        // Frames outside the windows may follow the oldest open one as well: as many as others, within 64 and
+        // 1024 (`docs/deviations.md` P2).
         let size = self.window.size();
         self.records.len() as u64 >= size + size.clamp(64, 1024)
     }
@@ -208,7 +213,7 @@ impl TransferQueue {
         self.open_record(id).map(|record| &record.sent)
     }
 
-    /// When a frame was sent that is on its way with reliable messages, and all its messages.
+    /// When the frame was sent, and all of its messages, if it is on its way and some of these are reliable.
     pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
         let record = self.open_record(id)?;
         let is_reliable = record.sent.is_reliable();
@@ -220,12 +225,13 @@ impl TransferQueue {
         Some((self.unprobed, &self.record(self.unprobed)?.sent))
     }
 
-    /// A probe repeats this frame.
+    /// A probe repeats the reliable content of this frame.
     pub(crate) fn mark_probed(&mut self, id: u64) {
         self.unprobed = id + 1;
         self.settle_unprobed();
     }
 
+    /// Moves `unprobed` to the next frame that an early probe may repeat.
     fn settle_unprobed(&mut self) {
         self.unprobed = self.unprobed.max(self.first);
         while self.unprobed < self.next() && self.get(self.unprobed).and_then(Sent::probe).is_none()
@@ -244,7 +250,7 @@ impl TransferQueue {
         });
     }
 
-    /// The next id is not used.
+    /// No frame takes the next id.
     pub(crate) fn leave_out(&mut self) {
         self.append(Record {
             sent: Sent {
@@ -262,6 +268,7 @@ impl TransferQueue {
 
     fn append(&mut self, record: Record) {
         let (id, needed) = (self.next(), self.records.len() as u64 + 1);
+        // The bits grow with the ring: a connection with few frames on their way needs few.
         if needed > self.open.capacity() {
             self.open.grow(needed, self.first..id);
         }
@@ -273,20 +280,20 @@ impl TransferQueue {
         self.settle();
     }
 
-    /// The frame that takes the next id is remembered while half of the window follows it, even if nobody
-    /// waits for it.
+    /// The frame that takes the next id is remembered until half of the window follows it, although its
+    /// acknowledgement is not awaited.
     pub(crate) fn keep_next(&mut self) {
         self.kept = self.next();
     }
 
-    /// A frame that was on its way was acknowledged, or is given up. `None` if it was not.
+    /// A frame that was on its way was acknowledged, or is given up. `None` if it was not on its way.
     pub(crate) fn take(&mut self, id: u64) -> Option<Taken> {
         let taken = self.end(id, Fate::Settled)?;
         self.open.clear(id);
         Some(taken)
     }
 
-    /// A frame that was on its way is considered dropped. `None` if it was not.
+    /// A frame that was on its way is considered dropped. `None` if it was not on its way.
     pub(crate) fn take_dropped(&mut self, id: u64) -> Option<Taken> {
         self.end(id, Fate::Dropped)
     }
@@ -305,7 +312,8 @@ impl TransferQueue {
         Some(taken)
     }
 
-    /// A frame that was considered dropped was acknowledged, for the first time. `None` if it was not.
+    /// A frame that was considered dropped was acknowledged, for the first time. `None` if it was not such a
+    /// frame.
     pub(crate) fn take_late(&mut self, id: u64) -> Option<Sent> {
         let record = self.record_mut(id)?;
         if record.fate != Fate::Dropped {
@@ -317,13 +325,15 @@ impl TransferQueue {
         Some(sent)
     }
 
-    /// Whether a frame between these two was acknowledged, or is not remembered.
+    /// Whether a frame with an id between these two, both excluded, was acknowledged. Records that are
+    /// forgotten do not count.
     pub(crate) fn has_acknowledged(&self, after: u64, before: u64) -> bool {
         let mut from = after.saturating_add(1).max(self.first);
         while from < before {
             let Some(id) = self.open.first(from..before, false) else {
                 return false;
             };
+            // An id that was left out is closed as well, but is no arrival (P5).
             if self.is_acknowledged(id) {
                 return true;
             }
@@ -346,7 +356,7 @@ impl TransferQueue {
         self.record(id).filter(|record| record.fate == Fate::Open)
     }
 
-    /// Whether the frame was acknowledged or given up. False for one that is forgotten.
+    /// Whether the frame was acknowledged or given up. False for a frame that is forgotten.
     pub(crate) fn is_acknowledged(&self, id: u64) -> bool {
         let record = self.record(id);
         record.is_some_and(|record| record.fate == Fate::Settled)
@@ -358,7 +368,7 @@ impl TransferQueue {
         self.open.first(low.max(self.first)..end, true)
     }
 
-    /// How many frames are remembered if nobody waits for the first one.
+    /// Records that are kept, if no acknowledgement of the first one is awaited.
     fn remembered(&self) -> usize {
         let half = usize::try_from(self.window.size() / 2).unwrap_or(usize::MAX);
         if self.first == self.kept {
@@ -368,10 +378,11 @@ impl TransferQueue {
         }
     }
 
-    /// Moves k_b past what is settled, and forgets what nobody waits for. To be called after a
-    /// series of acknowledgements or drops.
+    /// Moves k_b past what is settled, and forgets the records behind it that are not kept. To be called
+    /// after acknowledgements or drops.
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
+        // A ping or a bare acknowledgement holds nothing back: its acknowledgement may never come.
         let is_settled = |record: &Record| !(record.fate == Fate::Open && record.sent.is_tracked());
         while self.record(base).is_some_and(is_settled) {
             work::count(1);
@@ -409,6 +420,7 @@ mod tests {
         queue.push(sent, List::EMPTY);
     }
 
+    /// T7.
     #[test]
     fn flight_size_is_what_is_outstanding_and_a_frame_is_settled_once() {
         let mut queue = TransferQueue::new(16, 7);
@@ -426,6 +438,7 @@ mod tests {
         assert_eq!((queue.flight(), queue.oldest().is_none()), (0, true));
     }
 
+    /// T9.
     #[test]
     fn equation_01_new_data_stays_within_the_transfer_window() {
         let mut queue = TransferQueue::new(16, 0);
@@ -434,8 +447,7 @@ mod tests {
             push(&mut queue, 1);
         }
         assert!(!queue.has_room());
-        // Anything but the oldest does not help; a frame that is dropped moves k_b on like one
-        // that is acknowledged.
+        // Only the oldest frame moves k_b on; whether it was acknowledged or dropped is the same.
         assert!(queue.take(5).is_some());
         queue.settle();
         assert!(!queue.has_room());

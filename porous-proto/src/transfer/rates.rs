@@ -1,35 +1,36 @@
-//! How fast both hosts want a connection to be (`docs/deviations.md` C14), and how they tell each
-//! other: LIMITS, sent at once, and again until the newest is acknowledged.
+//! How many bytes a second both hosts want to send and to receive (`docs/deviations.md` C14), and how they
+//! tell each other: by LIMITS, which are sent at once, and again until the newest is acknowledged.
 
 use bytes::Bytes;
 
 use super::TransferParams;
 use crate::frame::{Control, Message};
 
-/// The most serials after the last one that was acknowledged. They wrap: half of the numbers ahead of one
-/// is behind it.
+/// Serials wrap: never run more than 2^14 ahead of the last one that was acknowledged. Half of all serials
+/// ahead of one count as behind it.
 const AHEAD_MAX: u16 = 1 << 14;
 
 /// The rates that both hosts want, in bytes a second.
 #[derive(Debug)]
 pub(super) struct Rates {
-    /// The most that we want to send.
+    /// The most that this host wants to send.
     send: u32,
-    /// The most that the remote host wants to receive, and the serial of the newest LIMITS with that.
+    /// The most that the remote host wants to receive.
     remote: u32,
+    /// Serial of the newest LIMITS of the remote host.
     remote_serial: u16,
-    /// The most that we want to receive.
+    /// The most that this host wants to receive.
     receive: u32,
-    /// The newest LIMITS that we sent.
+    /// Serial and rate of the newest LIMITS that this host sent.
     told: (u16, u32),
-    /// The serial of ours that the remote host has.
+    /// The newest serial that the remote host has acknowledged.
     known: u16,
-    /// LIMITS are to be sent, or sent again.
+    /// True if LIMITS are to be sent, for the first time or again.
     is_due: bool,
 }
 
 impl Rates {
-    /// The handshake said what both want.
+    /// The rates that the handshake has told.
     pub(super) const fn new(params: &TransferParams) -> Self {
         Self {
             send: params.send_rate,
@@ -42,7 +43,7 @@ impl Rates {
         }
     }
 
-    /// B of (10).
+    /// B of (10), in bytes a second.
     pub(super) fn bandwidth(&self) -> u32 {
         self.send.min(self.remote)
     }
@@ -64,9 +65,11 @@ impl Rates {
         self.receive = rate;
     }
 
-    /// The limits that are to be sent now.
+    /// The LIMITS that are to be sent now.
     pub(super) const fn take_due(&mut self) -> Option<Control> {
         let (serial, rate) = self.told;
+        // A new serial only for a rate that is not told yet. If too many are unacknowledged, the change
+        // waits: a later one would look older.
         if self.receive != rate && serial.wrapping_sub(self.known) < AHEAD_MAX {
             self.told = (serial.wrapping_add(1), self.receive);
             self.is_due = true;
@@ -81,7 +84,7 @@ impl Rates {
         })
     }
 
-    /// A message has arrived.
+    /// A message of this host has arrived.
     pub(super) fn on_acknowledged(&mut self, message: &Message<Bytes>) {
         if let Message::Control(Control::Limits { serial, .. }) = *message {
             if is_newer(serial, self.known) {
@@ -91,11 +94,12 @@ impl Rates {
         }
     }
 
-    /// A message was lost: only the newest limits are worth another. Whether it was these.
+    /// A message of this host was lost. Returns whether it was the newest LIMITS.
     pub(super) fn on_lost(&mut self, message: &Message<Bytes>) -> bool {
         let Message::Control(Control::Limits { serial, .. }) = *message else {
             return false;
         };
+        // Only the newest LIMITS are worth another message: older ones would be ignored.
         let is_newest = serial == self.told.0 && serial != self.known;
         self.is_due |= is_newest;
         is_newest

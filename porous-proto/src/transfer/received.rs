@@ -6,32 +6,32 @@ use core::time::Duration;
 use crate::frame::{AckBlock, AckRange, Marks};
 use crate::serial::{Bits, ReceiveWindow, truncate};
 
-/// How often an id is reported at least, if no report is acknowledged (`deviations.md` T5).
+/// Blocks that report an id at least, if none of them is acknowledged (`docs/deviations.md` T5).
 const REPORTS: u8 = 33;
 
-/// The ids that the map of a block covers, behind the newest.
+/// Ids behind the newest that the map of a block covers.
 const MAP_BITS: u64 = 32;
 
-/// The ids that the ring begins with room for.
+/// Ids for which the ring has room at first.
 const SPAN_MIN: u64 = 256;
 
-/// How many ids behind the newest are reported at most, with a window of N_P.
+/// The most ids behind the newest that are reported, with a window of N_P.
 pub(super) fn span(window: u64) -> u64 {
     window.max(SPAN_MIN)
 }
 
-/// The edge of (3) ahead of the newest. It is well below B_r, so that what one forged frame leaps
-/// over is still taken when it comes. A sender may lead by more after an outage: two of its frames
-/// move the window there (as RFC 3550 A.1 has it for sequence numbers; `deviations.md` T9).
+/// Ids ahead of the newest that one frame can move the window, the edge of (3): well below B_r, so that what
+/// a forged frame leaps over is still taken when it comes. A sender may be farther ahead after an outage: two
+/// of its frames move the window there (RFC 3550 A.1 does so with sequence numbers; `docs/deviations.md` T9).
 pub(super) const AHEAD: u64 = 128;
 
-/// What to think of an arriving frame.
+/// What a frame that arrives is, by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     New,
     Duplicate,
     TooOld,
-    /// Beyond the edge of the window, and no other frame from there has come.
+    /// Beyond the edge of the window, and no other frame near it has come.
     TooFarAhead,
 }
 
@@ -43,31 +43,32 @@ pub(crate) struct Report {
     pub(crate) end: u64,
 }
 
-/// The received ids of one peer, as a ring of bits that grows with what has yet to be reported.
+/// The received ids of one peer, as a ring of bits that grows with what is not reported yet.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// P_r (2): i_b, B_r behind it and [`AHEAD`].
+    /// i_b, with B_r ids behind it and [`AHEAD`] ids ahead of it: P_r (2).
     window: ReceiveWindow,
-    /// The newest frame that came from beyond the window since one came within it.
+    /// Id of the last frame that came from beyond the window, until one comes within it.
     beyond: Option<u64>,
+    /// The ids that were received.
     bits: Bits,
     /// The nonce bit of each received frame.
     nonces: Bits,
-    /// The ring never holds more ids than this.
+    /// The most ids that the ring holds.
     span_max: u64,
-    /// Ids below need not be reported any more.
+    /// Ids below this one need not be reported any more.
     floor: u64,
-    /// Only acknowledgements of our own frames from this id on can raise the floor: earlier ones
-    /// were sent before a straggler came.
+    /// Only the acknowledgement of a frame of this host with this id or a later one raises the floor.
     confirm_from: u64,
     /// Blocks sent since all ids before `mark` were reported.
     reports: u8,
     mark: u64,
+    /// Bytes in which the id of the newest frame came.
     newest_width: u8,
 }
 
 impl Received {
-    /// `behind` is B_r, `window` is N_P, `first` the id of the remote's first frame.
+    /// `behind`: B_r. `window`: N_P. `first`: the id of the first frame of the remote host.
     pub(crate) fn new(behind: u64, window: u64, first: u64) -> Self {
         Self {
             window: ReceiveWindow::new(first, behind, AHEAD),
@@ -88,14 +89,14 @@ impl Received {
         self.window.next()
     }
 
-    /// The full id of a frame (`docs/wire.md`, "Frame ids"), if there is one that it can be. The
-    /// check of the datagram tells whether it is the one that was meant.
+    /// The full id of a frame, from its `width` low bytes (`docs/wire.md`, "Frame ids"). `None` if no id can
+    /// be meant. The check of the datagram tells whether it is the one that was meant.
     pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
         crate::serial::expand_frame(low, u32::from(width), self.next())
     }
 
     pub(crate) fn classify(&self, id: u64) -> Arrival {
-        // The same frame again, which anybody may repeat, confirms nothing.
+        // A copy of the same frame confirms nothing: every host that has seen it can repeat it.
         let confirms = |other: u64| other != id && other.abs_diff(id) < AHEAD;
         if id >= self.next() {
             if self.window.contains(id) || self.beyond.is_some_and(confirms) {
@@ -104,6 +105,7 @@ impl Received {
                 Arrival::TooFarAhead
             }
         } else if !self.window.contains(id) || self.next() - id > self.capacity() {
+            // Beyond the ring nothing tells a new frame from a duplicate.
             Arrival::TooOld
         } else if self.bits.get(id) {
             Arrival::Duplicate
@@ -112,15 +114,18 @@ impl Received {
         }
     }
 
-    /// A frame came from beyond the window: another one from there will be taken.
+    /// A frame came from beyond the window: another one near it will be taken.
     pub(crate) const fn note_beyond(&mut self, id: u64) {
         self.beyond = Some(id);
     }
 
-    /// Notes the frame `id`, which is not too far ahead: whether it is new. `own_next` is the id that our own next frame takes.
+    /// Notes the frame `id`, which is not too far ahead. `own_next`: the id of the next frame of this host.
+    /// Returns whether the frame is new.
     pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64) -> bool {
         let is_newest = id >= self.next();
         let is_new = is_newest || !self.bits.get(id);
+        // Two frames from beyond the window confirm each other only if none from within comes in between
+        // (T9).
         if is_new {
             self.beyond = None;
         }
@@ -128,7 +133,9 @@ impl Received {
             self.advance_to(id);
             self.newest_width = width;
         } else {
-            // A straggler, or a duplicate: report it again, in blocks sent from now on.
+            // A straggler, or a duplicate whose sender may not know that it came: it is reported again.
+            // Blocks that were sent before know nothing of it, so that their acknowledgement must not raise
+            // the floor.
             self.floor = self.floor.min(id);
             self.confirm_from = own_next;
             self.reports = 0;
@@ -142,11 +149,11 @@ impl Received {
         is_new
     }
 
-    /// The frame `id` came before with the other nonce bit. One of the two is a forgery, and with the
-    /// wrong bit in its sum every acknowledgement would be refused: none speaks of this frame any
-    /// more, and its content is sent again. A block has to speak of the newest, for which the later
-    /// bit counts: a forgery of a frame that is yet to be sent is corrected by that frame.
+    /// The frame `id` came before with the other nonce bit: one of the two is a forgery.
     fn contradict(&mut self, id: u64, nonce: bool) {
+        // With the wrong bit in its sum every acknowledgement would be refused. So none speaks of this frame
+        // any more, and its content is sent again. But a block has to speak of the newest frame: there the
+        // later bit counts, as a forgery of a frame that is yet to be sent is corrected by that frame (P15).
         if id + 1 == self.next() {
             self.nonces.put(id, nonce);
         } else {
@@ -155,10 +162,11 @@ impl Received {
         }
     }
 
-    /// i_b ← id + 1 (3), clearing what lies between, so that a lap of the ring is not mistaken for
-    /// the present.
+    /// i_b ← id + 1 (3).
     fn advance_to(&mut self, id: u64) {
         let from = self.next();
+        // The ring grows for a burst that is not reported yet, up to N_P: all of it has to be acknowledged,
+        // though frames so old are not taken any more.
         let keep = self.floor.min(id.saturating_sub(self.window.behind()));
         let span = (id + 1 - keep).min(self.span_max);
         if self.capacity() < span {
@@ -166,6 +174,7 @@ impl Received {
             self.bits.grow(span, kept.clone());
             self.nonces.grow(span, kept);
         }
+        // What the window leaps over is cleared, so that a lap of the ring is not mistaken for the present.
         let cleared = from.max((id + 1).saturating_sub(self.capacity()))..id + 1;
         self.bits.clear_range(cleared.clone());
         self.nonces.clear_range(cleared);
@@ -176,20 +185,20 @@ impl Received {
         self.bits.capacity()
     }
 
-    /// Whether there is anything that a block would report for the first time or again.
+    /// Whether a block would report anything, for the first time or again.
     pub(crate) const fn has_report(&self) -> bool {
         self.floor < self.next()
     }
 
-    /// What the next datagram acknowledges, if the newest frame was held back for this long. When it is
-    /// sent, [`reported`](Self::reported) wants to know.
+    /// What the next datagram acknowledges, if the newest frame was held back for this long; `None` if
+    /// nothing is left to report. [`reported`](Self::reported) is to be called when it is sent.
     pub(crate) fn report(&self, held_back: Duration) -> Option<Report> {
         if !self.has_report() {
             return None;
         }
         let largest = self.next() - 1;
         let oldest = self.floor.max(self.next().saturating_sub(self.capacity()));
-        // Ids below 0 read as received.
+        // Ids below 0 read as received, so that the map of a young connection is short (`docs/wire.md`).
         let below = u32::MAX.checked_shl(u32::try_from(largest).unwrap_or(u32::BITS));
         let map = self.bits.map_before(largest) | below.unwrap_or(0);
         let reported = largest.saturating_sub(MAP_BITS)..largest + 1;
@@ -211,18 +220,19 @@ impl Received {
         })
     }
 
-    /// Adds the received ranges from `from` down to `oldest`; the sum of their nonces.
+    /// Adds the received ranges from `from` down to `oldest`. Returns the sum of their nonces.
     fn report_ranges(&self, block: &mut AckBlock, from: Option<u64>, oldest: u64) -> bool {
         let mut nonce = false;
         let Some(from) = from else { return nonce };
         let mut end = from + 1;
+        // The newest first: they are the ones of which the remote host is most likely to know nothing.
         while !block.ranges.is_full() {
             let Some(newest) = self.bits.last(oldest..end, true) else {
                 break;
             };
             let hole = self.bits.last(oldest..newest, false);
             let first = hole.map_or(oldest, |hole| hole + 1);
-            // At most as long as the ring.
+            // No range is longer than the ring, so that this cannot fail.
             let length = |ids: u64| u32::try_from(ids).unwrap_or(u32::MAX);
             block.ranges.push(AckRange {
                 gap: length(end - 1 - newest),
@@ -240,13 +250,15 @@ impl Received {
             self.mark = end;
         }
         self.reports += 1;
+        // After this many blocks one has arrived in all likelihood: the ids before the mark are not repeated
+        // for ever (T5).
         if self.reports >= REPORTS {
             self.floor = self.floor.max(self.mark);
             self.reports = 0;
         }
     }
 
-    /// Our own frame `own_id`, whose block reported ids before `end`, was acknowledged.
+    /// The frame `own_id` of this host, whose block reported ids before `end`, was acknowledged.
     pub(crate) fn confirm(&mut self, own_id: u64, end: u64) {
         if own_id >= self.confirm_from && end > self.floor {
             self.floor = end;
@@ -288,6 +300,7 @@ mod tests {
         set
     }
 
+    /// T5.
     #[test]
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
@@ -324,6 +337,7 @@ mod tests {
         assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
     }
 
+    /// T5.
     #[test]
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
@@ -356,6 +370,7 @@ mod tests {
         assert_eq!(block.ranges.len(), 16);
     }
 
+    /// T11.
     #[test]
     fn duplicates_and_old_frames_are_told_from_new_ones() {
         let received = received((0..1000).filter(|&id| id != 900));
@@ -366,6 +381,7 @@ mod tests {
         assert_eq!(received.classify(743), Arrival::TooOld);
     }
 
+    /// T9.
     #[test]
     fn equation_02_a_lap_of_the_ring_is_not_taken_for_the_present() {
         let mut received = received(0..256);
@@ -379,6 +395,7 @@ mod tests {
         assert_eq!((block.map, block.ranges.len()), (0, 0));
     }
 
+    /// T9.
     #[test]
     fn a_frame_far_ahead_needs_another_one_from_there() {
         let mut received = received(0..100);
@@ -391,11 +408,12 @@ mod tests {
             assert_eq!(received.classify(far + 127), Arrival::New);
             assert_eq!(received.classify(far - 1), Arrival::New);
         }
-        // The peer is where it was.
+        // A frame within the window ends what those beyond it began.
         received.record(100, 4, false, 0);
         assert_eq!(received.classify((1 << 30) + 1), Arrival::TooFarAhead);
     }
 
+    /// T9.
     #[test]
     fn what_one_frame_leaps_over_is_still_taken() {
         let mut received = received(0..100);
@@ -405,6 +423,7 @@ mod tests {
         }
     }
 
+    /// P15.
     #[test]
     fn a_frame_that_came_with_two_nonces_is_not_spoken_of() {
         let mut received = received(0..100);
@@ -416,7 +435,7 @@ mod tests {
         assert!(!ids(&block, 99, 0).contains(&90));
         let odd = |ids: &BTreeSet<u64>| ids.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
         assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
-        // The newest is, by its later nonce.
+        // The newest frame is spoken of, by its later nonce.
         received.record(99, 4, false, 0);
         let Report { block, end } = received.report(Duration::ZERO).unwrap();
         let mut spoken = ids(&block, 99, 0);

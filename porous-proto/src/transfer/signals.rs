@@ -3,44 +3,45 @@
 
 use core::time::Duration;
 
+use super::TransferParams;
 use super::messages::Messages;
 use super::outbound::Outbound;
 use super::ping::Pings;
 use super::plan::Plan;
-use super::{Source, TransferParams};
 use crate::frame::Control;
+use crate::source::Source;
 use crate::time::Instant;
 
-/// The longest LIMITS, in bytes.
+/// The most bytes of a LIMITS message.
 const LIMITS_LEN: usize = 8;
 
-/// No signalling of the layer above is longer, in bytes.
+/// The most bytes of a signalling message of the layer above.
 const SIGNAL_LEN: usize = 16;
 
-/// The time between answers. No honest host asks more often (`docs/wire.md`, "Control").
+/// The least time between answers. No honest host asks more often (`docs/wire.md`, "Control").
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// What pings (§3.1.3) and path challenges are answered with: at most one of each waits, and answers
-/// leave at most once in 10 ms, so that a flood of questions is no flood of answers.
+/// Answers to pings (§3.1.3) and to path challenges. At most one of each waits, and they leave at most once
+/// in 10 ms, so that a flood of questions makes no flood of answers.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pong: Option<u16>,
     path_response: Option<u64>,
-    /// Questions that come earlier are not answered.
+    /// Questions that come before this time are not answered.
     not_before: Instant,
-    /// The number of those.
+    /// Questions that were not answered.
     pub(crate) withheld: u64,
 }
 
 impl Answers {
-    /// The newest ping counts.
+    /// A ping came. Only the newest of those that wait is answered.
     pub(crate) fn on_ping(&mut self, id: u16, now: Instant) {
         if self.allows(now) {
             self.pong = Some(id);
         }
     }
 
-    /// The newest challenge counts.
+    /// A challenge came. Only the newest of those that wait is answered.
     pub(crate) fn on_path_challenge(&mut self, data: u64, now: Instant) {
         if self.allows(now) {
             self.path_response = Some(data);
@@ -53,7 +54,7 @@ impl Answers {
         allowed
     }
 
-    /// What goes into the datagram that is sent now.
+    /// The answers for the datagram that is sent now.
     pub(crate) fn take(&mut self, now: Instant) -> impl Iterator<Item = Control> + use<> {
         let pong = self.pong.take().map(Control::Pong);
         let response = self.path_response.take().map(Control::PathResponse);
@@ -64,13 +65,13 @@ impl Answers {
     }
 }
 
-/// Sentinel frames (§3.1.2): an empty frame in place of a dropped, unreliable one, twice in each
-/// transfer window, repeated until acknowledged.
+/// Sentinel frames (§3.1.2): an empty frame in place of a dropped, unreliable one, twice in each transfer
+/// window, repeated until it is acknowledged.
 #[derive(Debug)]
 pub(super) struct Sentinels {
-    /// S = N_P / 2.
+    /// Ids between sentinels: S = N_P / 2.
     spacing: u64,
-    /// One is to be sent.
+    /// True if a sentinel is to be sent.
     pub(super) pending: bool,
 }
 
@@ -82,15 +83,16 @@ impl Sentinels {
         }
     }
 
-    /// A frame was dropped that held nothing to be sent again, or a sentinel frame was.
+    /// A frame was dropped of which nothing is sent again. `was_sentinel`: it carried a sentinel.
     pub(super) const fn on_dropped(&mut self, id: u64, was_sentinel: bool) {
+        // At fixed ids, two in each window: not every dropped frame needs a sentinel.
         if was_sentinel || id % self.spacing == self.spacing - 1 {
             self.pending = true; // (4)
         }
     }
 }
 
-/// All of it.
+/// The signalling of one peer.
 #[derive(Debug)]
 pub(crate) struct Signals {
     pub(crate) pings: Pings,
@@ -104,13 +106,15 @@ impl Signals {
                 params.policy,
                 params.timeout,
                 params.keepalive,
+                // Exactly one of two hosts has the larger random id: it leaves the pings to the other (D13).
                 params.check.ours > params.check.theirs,
             ),
             answers: Answers::default(),
         }
     }
 
-    /// Adds what is due, and the signalling of the layer above, to a frame of at most `max` bytes.
+    /// Adds the signalling that is due, of this layer and of the one above, to a frame of at most `max`
+    /// bytes.
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
@@ -119,6 +123,7 @@ impl Signals {
         max: usize,
         now: Instant,
     ) {
+        // Added without a look at the room that is left: all of these together are shorter than any datagram.
         if core::mem::take(&mut outbound.sentinels.pending) {
             plan.say(Control::Noop);
         }
@@ -172,7 +177,7 @@ mod tests {
             Some(Control::Pong(4))
         );
         assert_eq!(answers.withheld, 2);
-        // One kind of answer holds back both.
+        // An answer of one kind holds back those of both kinds.
         answers.on_path_challenge(9, start + INTERVAL);
         answers.on_ping(5, start + INTERVAL);
         assert_eq!(

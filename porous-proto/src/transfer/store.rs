@@ -1,6 +1,6 @@
-//! Where messages live between the sequencing layer and their acknowledgement: a slab of each peer,
-//! threaded by lists, so that moving a message from the send queue (Figure 5) to the transfer queue
-//! (§3.1.2) and back costs no allocation. Several frames may carry one message.
+//! Where messages are between the sequencing layer and their acknowledgement: a slab of each peer, threaded
+//! by lists, so that a message moves from the send queue (Figure 5) to the transfer queue (§3.1.2) and back
+//! without an allocation. Several frames may carry one message.
 
 #[cfg(test)]
 mod tests;
@@ -10,37 +10,26 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 
 use crate::config::Priority;
-use crate::frame::Message;
+use crate::frame::{Message, Mode};
 use crate::hooks::work;
 use crate::time::Instant;
 
+/// The index of nothing: the end of a list.
 const NIL: u32 = u32::MAX;
 
-/// What the transfer layer owes a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Delivery {
-    /// Sent once.
-    Unreliable,
-    /// Sent until it is acknowledged.
-    Reliable,
-    /// Sent once, and replaced by the newest state if it is lost (window acknowledgements).
-    Latest,
-}
-
-/// A message on its way.
+/// A message on its way, or waiting for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub(crate) message: Message<Bytes>,
-    pub(crate) delivery: Delivery,
     pub(crate) priority: Priority,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
-    /// A probe has repeated it.
+    /// True once a probe has repeated the message.
     pub(crate) probed: bool,
 }
 
 impl Outgoing {
-    /// The bytes of its payload.
+    /// Bytes of the payload.
     fn len(&self) -> usize {
         match &self.message {
             Message::Packet(packet) => packet.payload.len(),
@@ -52,27 +41,28 @@ impl Outgoing {
 /// A place in a list.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// Which message stands there.
+    /// Index of the message that stands here.
     entry: u32,
     next: u32,
 }
 
-/// A message, and in how many places it stands: once where it waits, and once in each frame that
-/// carries it.
+/// A message, and in how many places it stands: once where it waits, and once in each frame that carries it.
 #[derive(Debug)]
 struct Entry {
-    /// None once it was acknowledged.
+    /// `None` once the message was acknowledged.
     outgoing: Option<Outgoing>,
+    /// Places in lists. In a free entry the index of the next free one.
     places: u32,
-    /// One of the places is in the list of those that wait for another frame with room.
+    /// True if one of the places is in a list of messages that wait for copies.
     waits: bool,
-    /// How many messages were here before.
+    /// Messages that stood in this entry before, modulo 2^32.
     turn: u32,
-    /// When the newest frame was sent that carries it.
+    /// When the newest frame was sent that carries the message.
     sent: Instant,
 }
 
-/// Which message it is: one that is not in the store any more is not taken for one that came later.
+/// Names a message. The turn tells a message that is not in the store any more from one that has taken its
+/// entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     entry: u32,
@@ -80,24 +70,27 @@ pub(crate) struct Ticket {
 }
 
 impl Entry {
-    /// Frames that carry it: or the place where it waits to be sent.
+    /// Frames that carry the message, or 1 if it waits to be sent.
     fn carriers(&self) -> u32 {
         self.places - u32::from(self.waits)
     }
 
-    /// Forgets the payload of an unreliable message that is not sent again.
+    /// Forgets the payload of an unreliable message that is not sent again: what became of it is told
+    /// without.
     fn release_unreliable(&mut self) {
-        if let Some(outgoing) = &mut self.outgoing {
-            if let (Delivery::Unreliable, Message::Packet(packet)) =
-                (outgoing.delivery, &mut outgoing.message)
-            {
+        if let Some(Outgoing {
+            message: Message::Packet(packet),
+            ..
+        }) = &mut self.outgoing
+        {
+            if packet.mode == Mode::Unreliable {
                 packet.payload = Bytes::new();
             }
         }
     }
 }
 
-/// A queue of messages in a [`Store`]. Dropping one without draining it leaks its messages.
+/// A queue of messages in a [`Store`]. A list that is dropped before it was drained leaks its messages.
 #[derive(Debug)]
 pub(crate) struct List {
     head: u32,
@@ -121,7 +114,7 @@ impl List {
     }
 }
 
-/// The slab. It grows to the largest number of messages in flight and stays there.
+/// The slab of one peer. It grows to the largest number of messages on their way, and keeps that size.
 #[derive(Debug)]
 pub(crate) struct Store {
     nodes: Vec<Node>,
@@ -154,7 +147,7 @@ impl Store {
             last(self.entries.len())
         } else {
             let index = self.free_entry;
-            // A free entry counts where the next free one is.
+            // A free entry needs no count of places: it names the next free entry there.
             let before = &self.entries[index as usize];
             self.free_entry = before.places;
             entry.turn = before.turn.wrapping_add(1);
@@ -165,10 +158,11 @@ impl Store {
         self.ticket_of(index)
     }
 
-    /// Adds a new message to `list` behind its first one.
+    /// Adds a new message to `list` behind the first one.
     pub(crate) fn push_second(&mut self, list: &mut List, outgoing: Outgoing) {
         let mut second = List::EMPTY;
         self.push(&mut second, outgoing);
+        // The list had one message: the new one is its last.
         if list.head == list.tail {
             list.tail = second.tail;
         }
@@ -182,30 +176,32 @@ impl Store {
         Ticket { entry, turn }
     }
 
-    /// The first message of `list`, if it has not arrived.
+    /// The ticket of the first message of `list`; `None` if that has arrived.
     pub(crate) fn ticket(&self, list: &List) -> Option<Ticket> {
         let entry = self.nodes.get(list.head as usize)?.entry;
         let ticket = self.ticket_of(entry);
         self.is_open(ticket).then_some(ticket)
     }
 
-    /// Whether the message is there and has not arrived.
+    /// Whether the message is in the store and has not arrived.
     pub(crate) fn is_open(&self, ticket: Ticket) -> bool {
         let entry = &self.entries[ticket.entry as usize];
         entry.turn == ticket.turn && entry.outgoing.is_some()
     }
 
-    /// The message has arrived, wherever it stands. The message, if it is there and had not arrived
-    /// before.
+    /// The message has arrived, in whatever lists it stands. Returns it if it is in the store and had not
+    /// arrived before.
     pub(crate) fn take_arrived(&mut self, ticket: Ticket) -> Option<Outgoing> {
         let entry = &mut self.entries[ticket.entry as usize];
         if entry.turn != ticket.turn {
             return None;
         }
+        // Its places stay in their lists until these are walked: lists are linked one way, and taking a place
+        // out of the middle would need a search.
         entry.outgoing.take()
     }
 
-    /// Takes messages that have arrived out of the beginning of `list`.
+    /// Takes messages that have arrived out of the front of `list`.
     pub(crate) fn skip_arrived(&mut self, list: &mut List) {
         while let Some(node) = self.nodes.get(list.head as usize) {
             let entry = node.entry;
@@ -217,7 +213,7 @@ impl Store {
         }
     }
 
-    /// Appends to `list` a place of this message.
+    /// Appends a place of this message to `list`.
     fn place(&mut self, list: &mut List, entry: u32) {
         let node = Node { entry, next: NIL };
         let index = if self.free_node == NIL {
@@ -261,7 +257,7 @@ impl Store {
         }
     }
 
-    /// Takes the first place out of `list`: the message that stood there.
+    /// Takes the first place out of `list`. Returns the entry of the message that stood there.
     fn take_front(&mut self, list: &mut List) -> Option<u32> {
         work::count(1);
         let index = self.unlink_front(list)?;
@@ -271,7 +267,7 @@ impl Store {
         Some(node.entry)
     }
 
-    /// The message stands in one place less.
+    /// The message leaves one of its places. Its entry is free after the last.
     fn leave(&mut self, index: u32) {
         let entry = &mut self.entries[index as usize];
         entry.places -= 1;
@@ -280,8 +276,8 @@ impl Store {
         }
     }
 
-    /// The first message of `list` arrived: takes it out of there. The message, if it had not
-    /// arrived before in another frame. None if the list is empty.
+    /// The first message of `list` has arrived: takes it out of the list. The message is `None` if it had
+    /// arrived before in another frame. Returns `None` if the list is empty.
     pub(crate) fn pop_arrived(&mut self, list: &mut List) -> Option<Option<Outgoing>> {
         let index = self.take_front(list)?;
         let outgoing = self.entries[index as usize].outgoing.take();
@@ -289,12 +285,12 @@ impl Store {
         Some(outgoing)
     }
 
-    /// The frame of `list` was lost, or its first message is of no use: takes it out of there. The
-    /// message, if it has not arrived and is under way in no other frame. None if the list is
-    /// empty.
+    /// Takes the first message out of `list`, since its frame was lost or it is of no use. The message is
+    /// `None` if it has arrived, or is on its way in another frame. Returns `None` if the list is empty.
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Option<Outgoing>> {
         let index = self.take_front(list)?;
         let entry = &mut self.entries[index as usize];
+        // A message is lost only if all frames are lost that carried it (P6, P8).
         let outgoing = if entry.carriers() == 1 {
             entry.outgoing.take()
         } else {
@@ -304,8 +300,8 @@ impl Store {
         Some(outgoing)
     }
 
-    /// Lets the frame of `to`, sent at `now`, carry the reliable messages of another one as well,
-    /// which have not arrived and which `fits` wants, told when each was last sent.
+    /// Lets the frame of `to`, sent at `now`, carry the reliable messages of `from` as well that have not
+    /// arrived, as far as `fits` takes them. `fits` is told when each was last sent.
     pub(crate) fn repeat(
         &mut self,
         from: &List,
@@ -319,11 +315,12 @@ impl Store {
             index = next;
             let place = &mut self.entries[entry as usize];
             let wanted = place.outgoing.as_ref().is_some_and(|outgoing| {
-                outgoing.delivery == Delivery::Reliable && fits(&outgoing.message, place.sent)
+                outgoing.message.is_reliable() && fits(&outgoing.message, place.sent)
             });
             if wanted {
                 if let Some(outgoing) = &mut place.outgoing {
-                    // It has waited for long (P8).
+                    // The receiver has waited for long: one copy follows, but only after the first probe
+                    // (P8).
                     let first = !core::mem::replace(&mut outgoing.probed, true);
                     outgoing.copies = outgoing.copies.max(u8::from(first));
                 }
@@ -334,8 +331,9 @@ impl Store {
         }
     }
 
-    /// A frame with these messages is sent. Those of which copies are wanted, no longer than `longest`,
-    /// begin to wait: the number of those. The payloads of other unreliable ones are forgotten.
+    /// A frame with these messages is sent. Messages of which copies are wanted, with at most `longest` bytes
+    /// of payload, begin to wait in `waiting`. Returns their number. The payloads of other unreliable ones
+    /// are forgotten.
     pub(crate) fn sent(
         &mut self,
         contents: &List,
@@ -349,6 +347,7 @@ impl Store {
             index = next;
             let place = &mut self.entries[entry as usize];
             place.sent = now;
+            // A repetition begins no second row of copies.
             if place.waits {
                 continue;
             }
@@ -364,16 +363,15 @@ impl Store {
         more
     }
 
-    /// The first message that waits, unless it has arrived or was lost, and when it was last sent.
-    /// The outer None if nothing waits.
+    /// The first message that waits, and when it was last sent. The message is `None` if it has arrived or
+    /// was lost. Returns `None` if nothing waits.
     pub(crate) fn first_waiting(&self, waiting: &List) -> Option<(Option<&Outgoing>, Instant)> {
         let node = self.nodes.get(waiting.head as usize)?;
         let entry = self.entries.get(node.entry as usize)?;
         Some((entry.outgoing.as_ref(), entry.sent))
     }
 
-    /// The frame with these `contents`, sent at `now`, carries a copy of the first message that
-    /// waits.
+    /// The frame with these `contents`, sent at `now`, carries a copy of the first message that waits.
     pub(crate) fn copy(&mut self, waiting: &List, contents: &mut List, now: Instant) {
         if let Some(&Node { entry, .. }) = self.nodes.get(waiting.head as usize) {
             let place = &mut self.entries[entry as usize];
@@ -382,7 +380,7 @@ impl Store {
         }
     }
 
-    /// The first message that waits has had one of its chances. Whether it wants more.
+    /// The first message that waits has had one of its chances. Returns whether it wants more copies.
     pub(crate) fn count_chance(&mut self, waiting: &List) -> bool {
         let Some(&Node { entry, .. }) = self.nodes.get(waiting.head as usize) else {
             return false;
@@ -394,8 +392,8 @@ impl Store {
         })
     }
 
-    /// The first message that waits is not copied any more. `forget`: and is in no frame that is
-    /// still to be written.
+    /// The first message that waits is not copied any more. `forget`: no frame that is still to be written
+    /// carries it, so that an unreliable payload can go.
     pub(crate) fn stop_waiting(&mut self, waiting: &mut List, forget: bool) {
         let Some(index) = self.take_front(waiting) else {
             return;
@@ -403,6 +401,7 @@ impl Store {
         work::count(1);
         let entry = &mut self.entries[index as usize];
         entry.waits = false;
+        // Otherwise the next frame that carries the message would make it wait anew.
         if let Some(outgoing) = &mut entry.outgoing {
             outgoing.copies = 0;
         }
@@ -415,21 +414,21 @@ impl Store {
     /// Whether a message of `list` is sent until it arrives.
     pub(crate) fn has_reliable(&self, list: &List) -> bool {
         self.iter(list)
-            .any(|outgoing| outgoing.delivery == Delivery::Reliable)
+            .any(|outgoing| outgoing.message.is_reliable())
     }
 
     pub(crate) fn front(&self, list: &List) -> Option<&Outgoing> {
         self.iter(list).next()
     }
 
-    /// The same, to be changed: a message that waits to be sent, which is in no frame.
+    /// The first message of `list`, to be changed: it waits to be sent, and is in no frame.
     pub(crate) fn front_mut(&mut self, list: &List) -> Option<&mut Outgoing> {
         let node = self.nodes.get(list.head as usize)?;
         let entry = self.entries.get_mut(node.entry as usize)?;
         entry.outgoing.as_mut()
     }
 
-    /// How many places there are, by the books of the messages.
+    /// Places in lists, as the messages count them.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn used(&self) -> usize {
         let mut free = alloc::collections::BTreeSet::new();
@@ -443,7 +442,7 @@ impl Store {
         used.map(|(_, entry)| entry.places as usize).sum()
     }
 
-    /// How many places a list has.
+    /// Places in one list.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn len(&self, list: &List) -> usize {
         let mut index = list.head;
@@ -467,7 +466,7 @@ impl Store {
     }
 }
 
-/// The index of the last of `count`. The number of messages is bounded far below by the budgets.
+/// The index of the last of `count`. Budgets bound the number of messages far below 2^32.
 fn last(count: usize) -> u32 {
     u32::try_from(count - 1).unwrap_or(NIL)
 }

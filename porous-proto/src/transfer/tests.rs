@@ -17,6 +17,7 @@ use super::*;
 use crate::config::Priority;
 use crate::congestion::Congestion;
 use crate::frame::{Check, Context, Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
+use crate::source::NextMessage;
 
 const MTU: usize = 512;
 
@@ -41,20 +42,16 @@ struct Script {
     windows: VecDeque<Control>,
     acknowledged: Vec<u8>,
     lost: Vec<u8>,
-    /// What is of no use any more.
+    /// Names of messages that are of no use any more.
     stale: Vec<u8>,
 }
 
 /// A message that begins with its name.
-fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
+fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
     let mut payload = vec![0; len];
     payload[0] = name;
     let packet = Packet {
-        mode: if delivery == Delivery::Reliable {
-            Mode::Reliable
-        } else {
-            Mode::Unreliable
-        },
+        mode,
         channel: 0,
         id: u32::from(name),
         dependency: 0,
@@ -64,7 +61,6 @@ fn message(name: u8, len: usize, delivery: Delivery) -> NextMessage {
     };
     NextMessage {
         message: Message::Packet(packet),
-        delivery,
         copies: 0,
     }
 }
@@ -185,7 +181,7 @@ impl Side {
         Some(messages.iter().map(name).collect())
     }
 
-    /// Frames are acknowledged, one datagram each.
+    /// Acknowledges these frames, each by a datagram of its own.
     fn acknowledge(&mut self, ids: &[u64]) {
         for &id in ids {
             let block = AckBlock {
@@ -207,6 +203,7 @@ impl Side {
     }
 }
 
+/// T21.
 #[test]
 fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     let mut side = Side::new();
@@ -222,7 +219,7 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
         } else {
             &mut side.script.low
         };
-        queue.push_back(message(name, len, Delivery::Reliable));
+        queue.push_back(message(name, len, Mode::Reliable));
     }
     // The available transfer: a whole frame, and half of another.
     side.transfer.congestion_for_test(512 + 250);
@@ -235,24 +232,22 @@ fn figure_05_assembly_is_by_priority_and_bounded_by_the_window() {
     assert_eq!(side.frame(), Some(vec![4]));
 }
 
-/// What is acknowledged or dropped leaves the transfer queue (§3.1.2).
+/// A frame that is acknowledged or dropped leaves the transfer queue (§3.1.2). C21, T1, T6.
 #[test]
 fn figure_07_transfer_queue_and_congestion_window() {
     let mut side = Side::new();
     // Frames 0 (a reliable and an unreliable part), 1 (unreliable), 2, 3 and 4.
+    side.script.low.push_back(message(10, 200, Mode::Reliable));
     side.script
         .low
-        .push_back(message(10, 200, Delivery::Reliable));
+        .push_back(message(11, 200, Mode::Unreliable));
     side.script
         .low
-        .push_back(message(11, 200, Delivery::Unreliable));
-    side.script
-        .low
-        .push_back(message(12, 400, Delivery::Unreliable));
+        .push_back(message(12, 400, Mode::Unreliable));
     for name in [13, 14, 15] {
         side.script
             .low
-            .push_back(message(name, 400, Delivery::Reliable));
+            .push_back(message(name, 400, Mode::Reliable));
     }
     for names in [vec![10, 11], vec![12], vec![13], vec![14], vec![15]] {
         assert_eq!(side.frame(), Some(names));
@@ -276,11 +271,9 @@ fn figure_07_transfer_queue_and_congestion_window() {
         ),
         (5, 2)
     );
-    // (b) The reliable part of frame 0 is sent again: with us as frame 5, because no id is used
+    // (b) The reliable part of frame 0 is sent again: here as frame 5, because no id is used
     // twice, and the new data as frame 6.
-    side.script
-        .low
-        .push_back(message(16, 400, Delivery::Reliable));
+    side.script.low.push_back(message(16, 400, Mode::Reliable));
     assert_eq!(side.frame(), Some(vec![10]));
     assert_eq!(side.frame(), Some(vec![16]));
     // (c) Both are acknowledged, and the window grows (9); frames 7 and 8 go out.
@@ -291,7 +284,7 @@ fn figure_07_transfer_queue_and_congestion_window() {
     for name in [17, 18] {
         side.script
             .low
-            .push_back(message(name, 400, Delivery::Reliable));
+            .push_back(message(name, 400, Mode::Reliable));
     }
     assert_eq!(
         (side.frame(), side.frame()),
@@ -302,9 +295,7 @@ fn figure_07_transfer_queue_and_congestion_window() {
 #[test]
 fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
     let mut side = Side::new();
-    side.script
-        .low
-        .push_back(message(1, 400, Delivery::Reliable));
+    side.script.low.push_back(message(1, 400, Mode::Reliable));
     assert_eq!(side.frame(), Some(vec![1]));
     for _ in 0..3 {
         side.acknowledge(&[0]);
@@ -322,13 +313,11 @@ fn acknowledgements_are_idempotent_and_of_unsent_frames_refused() {
     assert!(side.transfer.check_ack(&block).is_none());
 }
 
-/// T_rto, and no acknowledgement (§3.1.5).
+/// T_rto passes without an acknowledgement (§3.1.5). T1.
 #[test]
 fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
     let mut side = Side::new();
-    side.script
-        .low
-        .push_back(message(1, 400, Delivery::Reliable));
+    side.script.low.push_back(message(1, 400, Mode::Reliable));
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(
         side.transfer.recovery_deadline_for_test(),
@@ -355,7 +344,7 @@ fn signalling_is_outside_the_congestion_window() {
     for name in [1, 2] {
         side.script
             .low
-            .push_back(message(name, 400, Delivery::Reliable));
+            .push_back(message(name, 400, Mode::Reliable));
     }
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(side.frame(), None);
@@ -370,7 +359,7 @@ fn ranges_that_reach_below_the_first_frame_are_refused() {
     for name in 0..41 {
         side.script
             .low
-            .push_back(message(name, 100, Delivery::Reliable));
+            .push_back(message(name, 100, Mode::Reliable));
         side.transfer.congestion_for_test(1 << 20);
         while side.frame().is_some() {}
     }

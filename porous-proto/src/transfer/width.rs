@@ -1,4 +1,5 @@
-//! How many bytes of a frame's id are sent (`docs/wire.md`, "Frame ids").
+//! How many bytes of a frame's id are sent: as few as the remote host can expand (`docs/wire.md`, "Frame
+//! ids").
 
 use core::time::Duration;
 
@@ -6,15 +7,16 @@ use crate::config::Policy;
 use crate::serial::reach;
 use crate::time::Instant;
 
-/// How late a datagram may be and still be understood.
+/// How late a datagram may be and still be understood, and for how long a width is kept.
 const HORIZON: Duration = Duration::from_secs(2);
 
+/// Buckets in which the advance of the last two seconds is counted.
 const BUCKETS: usize = 8;
 
-/// How far k moved in the last two seconds, in buckets of a quarter of a second.
+/// How many ids were used in the last two seconds, in buckets of a quarter of a second.
 #[derive(Debug)]
 struct Advance {
-    /// The next id when each of the last buckets began.
+    /// The next id when each of the last buckets began, the oldest first.
     at: [u64; BUCKETS + 1],
     /// The number of the current bucket.
     current: u64,
@@ -34,7 +36,7 @@ impl Advance {
         now.as_micros() / MICROS
     }
 
-    /// The next id is about to leave `next`.
+    /// The id `next` is about to be used.
     fn note(&mut self, next: u64, now: Instant) {
         let bucket = Self::bucket(now);
         for _ in 0..bucket.saturating_sub(self.current).min(BUCKETS as u64 + 1) {
@@ -44,7 +46,7 @@ impl Advance {
         self.current = self.current.max(bucket);
     }
 
-    /// How far the ids moved in the last two seconds, up to `next`.
+    /// Ids that were used in the last two seconds, where `next` is the next id.
     fn moved(&self, next: u64, now: Instant) -> u64 {
         let passed = Self::bucket(now)
             .saturating_sub(self.current)
@@ -57,13 +59,12 @@ impl Advance {
 
 const WIDTHS: usize = 4;
 
-/// The widths of our own frame ids.
+/// The widths of the frame ids of this host.
 #[derive(Debug)]
 pub(crate) struct Widths {
     policy: Policy,
-    /// How fast ids are used.
     advance: Advance,
-    /// Until when each width is used at least.
+    /// Until when each width, of 1 to 4 bytes, is used at least.
     until: [Instant; WIDTHS],
 }
 
@@ -76,17 +77,22 @@ impl Widths {
         }
     }
 
-    /// The width of the id `next`, where `acked` is one past the newest that was acknowledged.
+    /// The bytes of the id `next` that are sent, 1 to 4. `acked`: one past the newest id that was
+    /// acknowledged.
     pub(crate) fn choose(&mut self, next: u64, acked: u64, now: Instant) -> u8 {
         if self.policy == Policy::Paper {
             return 4;
         }
         let used = self.advance.moved(next, now);
+        // Both must hold: the remote host expands from what it has acknowledged or more, and a frame that is
+        // two seconds late must still be nearest to its id.
         let fits = |width: &u32| next - acked < reach(*width) && 2 * used < 5 * reach(*width);
         let least = (1..4).find(fits).unwrap_or(4);
+        // A width that was the least goes on for two seconds, as frames of that time may still be on their
+        // way.
         self.until[least as usize - 1] = now + HORIZON;
         let in_use = self.until.iter().rposition(|&until| until > now);
-        // The least one is always in use.
+        // The least width is always in use: its time has just been set.
         in_use.map_or(4, |index| [1, 2, 3, 4][index])
     }
 
@@ -100,7 +106,7 @@ impl Widths {
 mod tests {
     use super::*;
 
-    /// Frames that leave at this rate and are acknowledged so many ids later: the widths of all.
+    /// The widths of `frames` frames that leave at this rate, each acknowledged `late` ids later.
     fn widths(frames: u64, a_second: u64, late: u64) -> alloc::vec::Vec<u8> {
         let mut widths = Widths::new(Policy::Modern, 0);
         let at = |id| Instant::ZERO + Duration::from_micros(id * 1_000_000 / a_second);
@@ -119,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_acknowledged_widens_ids() {
+    fn unacknowledged_frames_widen_ids() {
         let all = widths(1000, 10, 64);
         assert_eq!((all[63], all[64]), (1, 2));
         assert_eq!(all[999], 2);

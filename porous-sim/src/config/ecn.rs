@@ -1,8 +1,8 @@
-//! What a link does to the marks of congestion (RFC 3168).
+//! The effects of a link on marks of congestion (RFC 3168).
 
 use super::LinkConfig;
 
-/// What becomes of ECN-capable datagrams.
+/// The effect of a path on ECN-capable datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnPath {
     /// The datagrams pass as they are.
@@ -28,7 +28,7 @@ impl LinkConfig {
         self
     }
 
-    /// What becomes of ECN-capable datagrams behind the queue. Default: [`EcnPath::Clean`].
+    /// The effect on ECN-capable datagrams behind the queue. Default: [`EcnPath::Clean`].
     ///
     /// ```
     /// let c = porous_sim::LinkConfig::new().ecn_path(porous_sim::EcnPath::Bleached);

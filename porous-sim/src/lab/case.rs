@@ -1,4 +1,4 @@
-//! One row for one controller: the path, and the flows that are put on it.
+//! A row for one controller: the path, and the flows that are put on it.
 
 use core::time::Duration;
 
@@ -50,11 +50,12 @@ impl Case {
     }
 }
 
-/// Jitter: no path is so even that drop-tail queues always meet the same flow (Floyd and Jacobson, "On
-/// Traffic Phase Effects in Packet-Switched Gateways", 1991).
+/// The jitter of every path. Without jitter, flows keep their phase, and a full drop-tail queue always
+/// drops the same flow's datagrams (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched
+/// Gateways", 1991).
 const UNEVEN: Duration = Duration::from_micros(200);
 
-/// Both ends are served whenever something happens.
+/// Both ends are served when a datagram comes or a timer is due.
 const EVENTS: [Service; 2] = [Service::Event; 2];
 
 /// The conditions of a path.
@@ -89,6 +90,7 @@ impl Path {
         let path = Self {
             rate: kbits * 1000,
             rtt: ms(rtt),
+            // Replaced at once by `bdp`, which needs the rate and the round trip.
             queue: Queue::CODEL,
             policer: None,
             loss: 0.0,
@@ -138,6 +140,7 @@ impl Path {
 
     /// The road, without flows.
     pub(super) fn stage(&self, case: &Case) -> Stage {
+        // A policer has no queue, so the link behind it has no limit of its own.
         let rate = if self.policer.is_some() { 0 } else { self.rate };
         let shared = LinkConfig::new().rate(rate).queue(self.queue);
         Stage::new(shared, self.policer, case.seed)
@@ -147,6 +150,7 @@ impl Path {
     pub(super) fn flow(&self, case: &Case, index: u64, work: Work, start: Duration) -> Entry {
         let service = match case.controller.subject {
             Subject::Porous(_) => self.service,
+            // TCP runs in a kernel, whatever the ticks of a game.
             Subject::Tcp(_) => EVENTS,
         };
         let ends = case
@@ -158,6 +162,7 @@ impl Path {
             ends,
             there: line
                 .loss(self.loss)
+                // Loss and jitter are behind the bottleneck, so that lost data has used its rate.
                 .jitter(self.jitter)
                 .jitter_reorders(self.reorders),
             back: line,

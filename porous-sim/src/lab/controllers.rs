@@ -13,7 +13,7 @@ use crate::Seed;
 /// A controller that is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    /// Its name in tables and on the command line.
+    /// The name of the controller in tables and on the command line.
     pub name: &'static str,
     /// True if its runs are drawn.
     pub plot: bool,
@@ -27,7 +27,7 @@ pub(super) enum Subject {
     Tcp(Tcp),
 }
 
-/// Which gates apply to a controller.
+/// The class of a controller, which decides its gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// No gates.
@@ -65,15 +65,16 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
     }
 }
 
-/// A controller that is told its rate, and measures nothing: a straight line.
+/// A controller that is told its rate and measures nothing. Not drawn: its run is a straight line.
 const fn told(name: &'static str, congestion: Congestion) -> Controller {
     Controller {
         plot: false,
+        // No gates: its numbers follow from the rate that it is told.
         ..porous(name, congestion, Class::Report)
     }
 }
 
-/// TCP shows what the roads are like.
+/// A TCP, which has no gates: it shows what each path is like.
 const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
     Controller {
         name,

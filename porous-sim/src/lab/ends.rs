@@ -7,19 +7,19 @@ use porous_proto::Instant;
 
 /// Both ends of a flow. End 0 sends data to end 1.
 pub(super) trait Ends {
-    /// End 0 begins to connect or send.
+    /// Lets end 0 begin to connect or send.
     fn begin(&mut self, now: Instant);
 
-    /// A datagram has come to an end.
+    /// Takes in a datagram that has come to an end.
     fn take(&mut self, end: usize, now: Instant, datagram: &[u8]);
 
-    /// An end looks at its timers, and its application works.
+    /// Lets an end look at its timers, and its application work.
     fn serve(&mut self, end: usize, now: Instant);
 
     /// The next datagram that an end sends now.
     fn next(&mut self, end: usize, now: Instant) -> Option<Vec<u8>>;
 
-    /// When an end wants to be served, if nothing comes before.
+    /// When an end wants to be served, if no datagram comes before.
     fn deadline(&self, end: usize) -> Option<Instant>;
 
     /// The measured state of the flow now.
@@ -37,7 +37,7 @@ pub(super) trait Ends {
 pub(super) struct Seen {
     /// Bytes of application data that have arrived.
     pub(super) delivered: u64,
-    /// Bytes of application data that were to be sent so far; 0 for as many as possible.
+    /// Bytes of application data that were to be sent so far; 0 if the flow sends as many as possible.
     pub(super) offered: u64,
     /// The congestion window in bytes.
     pub(super) window: f64,

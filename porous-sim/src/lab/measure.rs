@@ -1,4 +1,4 @@
-//! The results of a row: numbers, and what they should be.
+//! The results of a row: numbers, and the gates that they have to pass.
 
 use core::fmt;
 
@@ -11,11 +11,11 @@ pub struct Measure {
     pub value: f64,
     /// The unit, such as `"ms"`; empty for a ratio.
     pub unit: &'static str,
-    /// What the number should be, if the gate applies to this controller.
+    /// The gate that the number has to pass, if this controller has one.
     pub gate: Option<Gate>,
 }
 
-/// What a number should be.
+/// The range in which a number has to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gate {
     /// This or more.
@@ -41,7 +41,7 @@ impl Measure {
         self
     }
 
-    /// `Some(true)` if the number is as it should be; `None` if there is no gate.
+    /// `Some(true)` if the number passes its gate; `None` if there is no gate.
     ///
     /// ```
     /// use porous_sim::lab::{Gate, Measure};

@@ -2,7 +2,7 @@
 //! and beside TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
 //!
 //! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
-//! what was measured, and what should have been.
+//! measures, and the gates that these should pass.
 
 mod case;
 mod controllers;
@@ -42,12 +42,12 @@ pub struct Outcome {
     pub lines: Vec<Line>,
 }
 
-/// Puts a controller into the situation of a row; `None` if the controller does not apply there, as TCP
-/// with the packets of games. `quick` shortens the run where a short one says much the same.
+/// Puts a controller into the situation of a row. `None` if the controller cannot take part, as TCP
+/// in the rows with packets of games. `quick` shortens the run where a short one shows much the same.
 ///
 /// # Panics
 ///
-/// If a connection ends: no row breaks any.
+/// If a connection ends, which no row should bring about.
 ///
 /// ```
 /// use porous_sim::lab::{CONTROLLERS, ROWS, run};

@@ -2,12 +2,12 @@
 
 use porous_proto::Instant;
 
-/// A token bucket without a queue.
+/// A token bucket that drops datagrams instead of queueing them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policer {
     /// The rate in bytes a second.
     rate: u64,
-    /// The most that may pass at once, in millionths of a byte.
+    /// The most that may pass at once, in millionths of a byte: bytes a second times microseconds.
     depth: u64,
     tokens: u64,
     at: Instant,
@@ -30,6 +30,7 @@ impl Policer {
         self.at = self.at.max(now);
         self.tokens = (self.tokens + passed * self.rate).min(self.depth);
         let rest = self.tokens.checked_sub(bytes * 1_000_000);
+        // A dropped datagram uses no tokens.
         self.tokens = rest.unwrap_or(self.tokens);
         rest.is_some()
     }
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_above_the_rate_is_dropped() {
+    fn a_policer_drops_datagrams_above_its_rate() {
         let mut policer = Policer::new(1000, 100);
         let at = Instant::from_micros;
         assert!(policer.takes(at(0), 100));

@@ -28,6 +28,7 @@ impl Porous {
         let host = |config: Config, index| {
             let channels = config.channels(&[Priority::High, Priority::Low]);
             let config = channels
+                // Longer than the longest outage of a row, so that no connection ends.
                 .and_then(|config| config.timeout(Duration::from_secs(60)))
                 .unwrap_or_else(|error| panic!("two channels and a minute: {error}"))
                 .congestion(congestion);
@@ -67,6 +68,7 @@ impl Ends for Porous {
     }
 
     fn take(&mut self, end: usize, now: Instant, datagram: &[u8]) {
+        // The datagram came from the other end; an end is its own address.
         let from = u8::from(end == 0);
         self.hosts[end].handle_datagram(now, from, Ecn::NotEct, datagram);
     }

@@ -1,4 +1,4 @@
-//! The samples of a run, a hundred a second, and what follows from them.
+//! The samples of a run, a hundred a second, and the results that follow from them.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -49,6 +49,7 @@ impl Record {
         let index = time.as_micros() / SAMPLE.as_micros();
         usize::try_from(index)
             .unwrap_or(usize::MAX)
+            // A time beyond the run stands for the last sample.
             .min(self.queue.len().saturating_sub(1))
     }
 
@@ -86,6 +87,7 @@ impl Record {
         let [(before, sent_before), (after, sent_after)] = [from, to].map(|at| self.at(flow, at));
         let datagrams = sent_after.datagrams - sent_before.datagrams;
         let sent = sent_after.offered - sent_before.offered;
+        // `offered` counts the headers of IP and UDP. Those that are not asked for are taken off.
         let bytes = sent - (super::road::HEADERS - headers) * datagrams;
         let arrived = (after.delivered - before.delivered).max(1);
         100.0 * (bytes as f64 / arrived as f64 - 1.0)
@@ -118,9 +120,10 @@ impl Record {
         1000.0 * percentile(&self.queues(span), 95).as_secs_f64()
     }
 
-    /// Two times in seconds after `from`: when the waiting time, once above `most`, is first below it;
-    /// and when it begins to stay below for `lasting`.
+    /// Two times in seconds after `from`: when the waiting time, after it was above `most`, is first below
+    /// again, and when it begins to stay below for `lasting`. Both are 0 if it was never above.
     pub(super) fn queue_back(&self, most: Duration, from: Duration, lasting: Duration) -> [f64; 2] {
+        // Not from `from` on: the queue needs a while to grow after the change.
         let above = self.first(from, |at| self.queue_at(at) > most);
         if above.is_infinite() {
             return [0.0, 0.0];
@@ -131,7 +134,8 @@ impl Record {
         [below + passed, self.queue_below(most, from, lasting)]
     }
 
-    /// The first time since which the waiting time stays below `most` for `lasting`.
+    /// The first time after which the waiting time stays below `most` for `lasting`, in seconds after
+    /// `from`; infinite if it never does.
     fn queue_below(&self, most: Duration, from: Duration, lasting: Duration) -> f64 {
         let needed = self.index(lasting);
         let (mut since, mut length) = (self.index(from), 0);
@@ -151,8 +155,8 @@ impl Record {
         (SAMPLE.as_secs_f64() * since as f64 - from.as_secs_f64()).max(0.0)
     }
 
-    /// How long after `from` a flow first takes `rate` bytes a second through the bottleneck for a
-    /// second, the second not counted.
+    /// The seconds after `from` until a flow begins to take `rate` bytes a second through the bottleneck for
+    /// a whole second.
     pub(super) fn reaches(&self, flow: usize, rate: f64, from: Duration) -> f64 {
         let over = Duration::from_secs(1);
         self.first(from, |at| {
@@ -160,7 +164,7 @@ impl Record {
         })
     }
 
-    /// The seconds after `from` until `is_so` is first true.
+    /// The seconds after `from` until `is_so` is first true; infinite if it never is.
     pub(super) fn first(&self, from: Duration, is_so: impl Fn(Duration) -> bool) -> f64 {
         let mut at = from;
         while at < self.length() {
@@ -172,7 +176,7 @@ impl Record {
         f64::INFINITY
     }
 
-    /// How often the window of a flow fell by a tenth or more as a datagram was considered lost.
+    /// Times that the window of a flow fell by more than a tenth while a datagram was considered lost.
     pub(super) fn cuts(&self, flow: usize, [from, to]: Span) -> usize {
         let span = self.index(from)..=self.index(to);
         let samples = self.flows[flow].get(span).unwrap_or_default();
@@ -196,7 +200,7 @@ impl Record {
     }
 }
 
-/// The least of these sorted values that `percent` percent of them do not exceed.
+/// The least of these sorted values such that `percent` percent of all values are not above it.
 pub(super) fn percentile<T: Copy + Default>(values: &[T], percent: usize) -> T {
     let rank = (values.len() * percent).div_ceil(100).saturating_sub(1);
     values.get(rank).copied().unwrap_or_default()

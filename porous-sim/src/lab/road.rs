@@ -1,4 +1,4 @@
-//! The road that all flows of a run share: one bottleneck, and behind it each flow's own path.
+//! The road that all flows of a run share: one bottleneck, and behind it a path of each flow's own.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,8 +12,8 @@ use crate::{Fate, Link, LinkConfig, Seed};
 /// The bytes of IP and UDP before each datagram.
 pub(super) const HEADERS: u64 = 28;
 
-/// Datagrams of end 0 of every flow go through `shared`, then each through the `there` of its flow;
-/// datagrams of end 1 go through `back` alone.
+/// Datagrams of end 0 of every flow go through `shared`, then through the `there` of their flow.
+/// Datagrams of end 1 go through `back` alone.
 #[derive(Debug)]
 pub(super) struct Road {
     shared: Link,
@@ -36,7 +36,7 @@ struct Way {
 /// Counts of a flow at the bottleneck, in bytes with the headers of IP and UDP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// All bytes that were sent.
+    /// Bytes that were sent to the bottleneck.
     pub(super) offered: u64,
     pub(super) datagrams: u64,
     /// Bytes that the bottleneck took.
@@ -90,6 +90,7 @@ impl Road {
     pub(super) fn send(&mut self, flow: usize, end: usize, now: Instant, datagram: Vec<u8>) {
         let way = &mut self.ways[flow];
         if end == 1 {
+            // Acknowledgements share no bottleneck: nothing holds up what comes back.
             way.back.send(now, datagram);
             return;
         }
@@ -104,6 +105,7 @@ impl Road {
         if let Some(Fate::Carried { due, .. }) = fate {
             way.count.carried += bytes;
             self.free_at = due;
+            // The shared link keeps the order, so datagrams leave it in the order of their owners.
             self.owners.push_back(flow);
         } else {
             way.count.dropped += 1;
@@ -117,6 +119,7 @@ impl Road {
                 return;
             };
             if let Some(flow) = self.owners.pop_front() {
+                // From the time at which it left, not from now, or a late call would add to its delay.
                 self.ways[flow].there.send(left, datagram);
             }
         }

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use super::record::Record;
 
-/// The number of points of a line, about.
+/// Points of a line, about.
 const POINTS: u32 = 120;
 
 /// The least time between points.
@@ -27,7 +27,7 @@ pub struct Point {
     pub rate: f64,
     /// The congestion window, in bytes.
     pub window: f64,
-    /// How long a datagram waits for the bottleneck, in milliseconds.
+    /// The time that a datagram waits for the bottleneck, in milliseconds.
     pub queue: f64,
     /// The smoothed round trip, in milliseconds.
     pub rtt: f64,

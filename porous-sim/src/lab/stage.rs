@@ -12,17 +12,17 @@ use super::record::Record;
 use super::road::Road;
 use crate::{LinkConfig, Seed, Service};
 
-/// The most rounds without time passing; more are a bug: the run would never end.
+/// The most rounds while no time passes. More of them are a bug: the run would never end.
 const AT_ONCE: u32 = 100_000;
 
-/// A change while a run goes on.
+/// A change of the road during a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change {
     /// The rate of the bottleneck becomes this, in bits a second.
     Rate(u64),
     /// True: the bottleneck carries nothing from now on; false: it carries again.
     Down(bool),
-    /// The delay from the bottleneck on becomes this.
+    /// The delay behind the bottleneck becomes this.
     Delay(Duration),
     /// No datagram comes back any more.
     NoFeedback,
@@ -46,12 +46,13 @@ pub(super) struct Flow {
     service: [Service; 2],
     resting: [Instant; 2],
     inbox: [Vec<Vec<u8>>; 2],
-    /// The bytes that end 0 sent at the latest instant, and the most that it ever sent at one.
+    /// The latest instant at which end 0 sent, and the bytes that it sent then.
     burst: (Instant, u64),
+    /// The most bytes that end 0 sent at one instant.
     largest_burst: u64,
 }
 
-/// A flow to come.
+/// A flow that is to be added.
 pub(super) struct Entry {
     pub(super) ends: Box<dyn Ends>,
     /// The conditions of its datagrams behind the bottleneck, and on the way back.
@@ -125,6 +126,7 @@ impl Stage {
     pub(super) fn run_until(&mut self, until: Duration) {
         let until = Instant::ZERO + until;
         while let Some(next) = self.next().filter(|&next| next <= until) {
+            // Before the events of that time, which may change the state.
             self.sample_before(next);
             self.rounds = if next > self.now { 0 } else { self.rounds + 1 };
             assert!(self.rounds < AT_ONCE, "time stands still at {:?}", self.now);
@@ -173,7 +175,7 @@ impl Stage {
         }
     }
 
-    /// Lets the ends of a flow do what is due.
+    /// Lets the ends of a flow do everything that is due.
     fn serve(&mut self, index: usize) {
         let (flow, now) = (&mut self.flows[index], self.now);
         if !flow.begun && flow.start <= now {
@@ -182,11 +184,13 @@ impl Stage {
         }
         for end in 0..2 {
             while let Some(datagram) = self.road.receive(index, end, now) {
+                // Not yet to the end: one that is served by ticks takes it at its next tick.
                 flow.inbox[end].push(datagram);
             }
             if flow.due(end, now).is_none_or(|due| due > now) {
                 continue;
             }
+            // Before the end works, so that what it does now cannot make it due again in the same tick.
             flow.resting[end] = flow.service[end].rest(now);
             for datagram in core::mem::take(&mut flow.inbox[end]) {
                 flow.ends.take(end, now, &datagram);
@@ -213,6 +217,7 @@ impl Flow {
         } else {
             now
         };
+        // An end by ticks waits for its next one, and a tick serves an end only once.
         Some(self.service[end].at_or_after(wanted.max(self.resting[end])))
     }
 

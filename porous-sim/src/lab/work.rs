@@ -1,4 +1,4 @@
-//! What the application of a porous flow sends.
+//! The data that the application of a porous flow sends.
 
 use alloc::vec;
 use core::time::Duration;
@@ -26,7 +26,7 @@ pub(super) struct Work {
     push: Option<Push>,
 }
 
-/// One packet again and again.
+/// Packets of one length at a steady rate.
 #[derive(Clone, Copy, Debug)]
 struct Steady {
     /// Packets a second.
@@ -84,9 +84,9 @@ impl Work {
 pub(super) struct Working {
     work: Work,
     since: Instant,
-    /// The number of steady packets that were sent.
+    /// Steady packets that were sent.
     count: u64,
-    /// Bytes of steady packets and of the burst.
+    /// Bytes of steady packets and of the burst that were sent so far.
     pub(super) offered: u64,
 }
 
@@ -110,7 +110,7 @@ impl Working {
         [steady, push].into_iter().flatten().min()
     }
 
-    /// Sends what is due.
+    /// Sends the packets that are due.
     pub(super) fn act(&mut self, now: Instant, host: &mut Host<ChaCha8Rng, u8>, peer: PeerId) {
         while let Some(due) = self.next().filter(|&due| due <= now) {
             let push = self.work.push.filter(|push| self.since + push.after == due);
@@ -122,6 +122,7 @@ impl Working {
                 self.count += 1;
                 self.offered += steady.bytes as u64;
                 let mut packet = vec![0; steady.bytes];
+                // When the packet was due, not when it is sent: a late tick counts as delay.
                 packet[..8].copy_from_slice(&due.as_micros().to_le_bytes());
                 let _ = host.send(peer, SMALL, packet, steady.mode);
             }
@@ -130,6 +131,7 @@ impl Working {
             host.peer(peer)
                 .map_or(usize::MAX, |peer| peer.queued_bytes())
         };
+        // After the small packets, whose room the file must not take.
         while self.work.bulk && queued(host) < MOST_QUEUED {
             let _ = host.send(peer, BULK, &PIECE[..], Mode::Reliable);
         }

@@ -115,7 +115,7 @@ fn ties_go_by_sender_then_receiver_then_as_sent() {
 }
 
 #[test]
-fn traffic_elsewhere_does_not_disturb_a_link() {
+fn traffic_on_other_links_does_not_disturb_a_link() {
     let fates = |busy: bool| {
         let mut network = Network::new(SEED, rough());
         let mut fates = Vec::new();

@@ -1,5 +1,5 @@
-//! What the driver does about each error of its socket, as the table in the crate's documentation
-//! has it. The sockets are smoltcp's own.
+//! Tests of what the driver does about each error of its socket, by the table in the crate's
+//! documentation. The sockets are smoltcp's own.
 
 use porous_smoltcp::{
     BadAddress, Config, ConnectError, DisconnectReason, Listen, Mode, SmolHost, SocketClosed,
@@ -82,7 +82,7 @@ fn a_datagram_for_the_other_family_than_the_sockets_is_lost() {
         net.turn();
         let stats = net.ends[CLIENT].host.socket_stats();
         assert_eq!((stats.send_lost, stats.send_delayed), (1, 0), "{net}");
-        // Its own is served.
+        // A host of its own family is served.
         net.connect();
     }
 }
@@ -177,7 +177,7 @@ fn a_buffer_that_is_just_as_long_as_the_datagram_is_enough() {
     let mut net = Net::new(IPV4, configs(), 4);
     let mut socket = Socket::new(buffer(1, 1200), buffer(2, 1200));
     socket.bind(PORTS[CLIENT]).unwrap();
-    // It has to wait for this one, and not to be taken for one that never fits.
+    // The next datagram has to wait for this one, and must not be taken for one that never fits.
     socket.send_slice(&[0], net.endpoint(SERVER)).unwrap();
     *net.socket(CLIENT) = socket;
     net.ask(net.endpoint(SERVER));
@@ -196,7 +196,7 @@ fn a_buffer_that_is_just_as_long_as_the_datagram_is_enough() {
     net.disconnect();
 }
 
-/// What a client sends first.
+/// The first datagram of a client.
 fn request() -> Vec<u8> {
     let mut net = Net::new(IPV4, configs(), 1);
     net.ask(net.endpoint(SERVER));

@@ -7,7 +7,7 @@ use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
 
 use crate::net::{CLIENT, Net, PATHS, PORTS, SERVER};
 
-/// The bound of a step, which is what the crate's documentation says.
+/// The most datagrams that a step takes in, as the crate's documentation says.
 const RECEIVES_PER_STEP: usize = 1024;
 
 fn configs() -> [Config; 2] {
@@ -90,7 +90,7 @@ fn a_flood_does_not_starve_a_connection() {
 fn the_driver_takes_no_memory_for_a_datagram() {
     let mut net = Net::connected(PATHS[0], configs(), 16);
     let stranger = stranger(&mut net);
-    // After a while whatever grows has grown.
+    // First everything that grows once grows, so that the measure shows only what grows always.
     let mut made = Vec::new();
     for _ in 0..40 {
         flood(&mut net, stranger, 16);

@@ -1,4 +1,4 @@
-//! Everything that two hosts do with each other, over each medium and protocol, on good devices and
+//! Two hosts connect, exchange packets and disconnect, over each medium and protocol, on good devices and
 //! on bad ones.
 
 use porous_smoltcp::{Config, DisconnectReason, Ignored, Integrity, Malformed, Mode, Priority};
@@ -9,7 +9,7 @@ use crate::net::{CLIENT, End, Net, PATHS, SERVER, Wire};
 
 const MODES: [Mode; 3] = [Mode::Reliable, Mode::Passive, Mode::Unreliable];
 
-/// How many packets of each mode each host sends.
+/// Packets of each mode that each host sends.
 const PACKETS: u16 = 60;
 
 /// A channel for each mode.
@@ -32,7 +32,7 @@ fn packet(number: u16) -> Vec<u8> {
     packet
 }
 
-/// Whether these are packets in their order, perhaps with holes.
+/// True if these packets are in their order, perhaps with gaps.
 fn in_order(received: &[&[u8]]) -> bool {
     let number = |packet: &[u8]| u16::from_be_bytes([packet[0], packet[1]]);
     received
@@ -41,8 +41,9 @@ fn in_order(received: &[&[u8]]) -> bool {
         && received.iter().all(|bytes| *bytes == packet(number(bytes)))
 }
 
-/// Both send packets of all modes on a channel for each, three each 5 ms, until all that must
-/// arrive has arrived: late passive packets need not, since newer ones do not wait for them.
+/// Lets both hosts send packets of all modes, each mode on a channel of its own, three packets each 5 ms,
+/// until all that must arrive have arrived. Late passive packets need not, since newer ones do not wait
+/// for them.
 fn exchange(net: &mut Net) {
     for number in 0..PACKETS {
         for end in [CLIENT, SERVER] {
@@ -79,10 +80,10 @@ fn over_a_good_device_everything_arrives_in_order() {
 }
 
 #[test]
-fn what_the_device_drops_is_repeated() {
+fn packets_that_the_device_drops_are_repeated() {
     for path in PATHS {
         let mut net = Net::new(path, configs(), 16);
-        // On the way into the device, and again on the way out of it.
+        // The device drops both on the way in and on the way out.
         net.device.set_drop_chance(5);
         net.connect();
         exchange(&mut net);
@@ -94,7 +95,7 @@ fn what_the_device_drops_is_repeated() {
 }
 
 #[test]
-fn what_the_device_corrupts_is_dropped_by_smoltcp_and_repeated() {
+fn smoltcp_drops_corrupted_datagrams_and_packets_are_repeated() {
     for path in PATHS {
         let mut net = Net::checksummed(path, configs(), 16);
         if path.medium == Medium::Ip {
@@ -117,8 +118,8 @@ fn what_is_corrupt_when_it_reaches_the_host_is_repeated() {
     for path in PATHS {
         let configs = configs().map(|config| config.integrity(Integrity::Crc32c));
         let mut net = Net::connected(path, configs, 16);
-        // The device says that nobody needs to look at UDP's checksum. That of the host begins with
-        // the connection, and ends with it.
+        // The device says that UDP's checksum need not be verified. The check of the host guards only
+        // the datagrams of an established connection.
         net.device.set_corrupt_chance(10);
         exchange(&mut net);
         let stats = net.ends[SERVER].host.host().stats();
@@ -141,7 +142,7 @@ fn a_device_with_a_limit_of_packets_is_used_within_it() {
     }
 }
 
-/// What smoltcp puts around a datagram: Ethernet, IPv6 and UDP at most.
+/// The most bytes that smoltcp puts before a datagram: Ethernet, IPv6 and UDP.
 const HEADERS: usize = 14 + 40 + 8;
 
 fn limited(device: &mut FaultInjector<Wire>, datagram: usize) {

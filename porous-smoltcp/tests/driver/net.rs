@@ -1,5 +1,5 @@
-//! Two hosts on one interface, which speak through a loopback device that can be told to fail. All
-//! of it in virtual time.
+//! Two hosts on one interface, in virtual time. Their datagrams go through a loopback device that can be
+//! told to fail.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ use smoltcp::socket::udp::Socket;
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpAddress, IpCidr, IpEndpoint, IpVersion};
 
-/// What the datagrams travel in.
+/// The medium and the protocol that carry the datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) medium: Medium,
@@ -44,7 +44,7 @@ impl Path {
         }
     }
 
-    /// An address on the same link that nobody has.
+    /// An address on the same link that no host has.
     pub(crate) const fn nobody(self) -> IpAddress {
         match self.version {
             IpVersion::Ipv4 => IpAddress::v4(10, 0, 0, 99),
@@ -92,14 +92,14 @@ impl Device for Wire {
     }
 }
 
-/// Replays a failure.
+/// The path and the seed that replay a failure.
 impl fmt::Display for Net {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?} at {}", self.seed, self.path, self.now)
     }
 }
 
-/// A host, its socket, and what has come of it.
+/// A host, its socket, and the events and packets that it has had.
 pub(crate) struct End {
     pub(crate) host: SmolHost<ChaCha8Rng>,
     pub(crate) socket: SocketHandle,
@@ -134,7 +134,7 @@ impl Net {
         )
     }
 
-    /// As [`new`](Self::new), and smoltcp looks at the checksums.
+    /// As [`new`](Self::new), and smoltcp verifies the checksums.
     pub(crate) fn checksummed(path: Path, configs: [Config; 2], room: usize) -> Self {
         Self::over(
             Wire::new(path, ChecksumCapabilities::default()),
@@ -180,7 +180,7 @@ impl Net {
         }
     }
 
-    /// As [`new`](Self::new); the client connects to the server.
+    /// As [`new`](Self::new), with the client connected to the server.
     pub(crate) fn connected(path: Path, configs: [Config; 2], room: usize) -> Self {
         let mut net = Self::new(path, configs, room);
         net.connect();
@@ -198,7 +198,7 @@ impl Net {
         self.run_until("the connection", 10, both);
     }
 
-    /// The client asks the host at this address for a connection.
+    /// Lets the client ask the host at this address for a connection.
     pub(crate) fn ask(&mut self, to: IpEndpoint) -> PeerId {
         let now = time::to_porous(self.now);
         self.ends[CLIENT].host.host_mut().connect(now, to).unwrap()
@@ -212,7 +212,7 @@ impl Net {
         self.sockets.get_mut(self.ends[end].socket)
     }
 
-    /// Polls the interface, steps both hosts, reads all events. Whether anything moved.
+    /// Polls the interface, steps both hosts, and reads all events. True if any packet moved.
     pub(crate) fn turn(&mut self) -> bool {
         let moved = self
             .interface
@@ -225,7 +225,7 @@ impl Net {
         moved == PollResult::SocketStateChanged
     }
 
-    /// Turns once a millisecond until it is `done`.
+    /// Turns once a millisecond until `done` returns true.
     pub(crate) fn run_until(&mut self, what: &str, seconds: u64, done: impl Fn(&Self) -> bool) {
         let end = self.now + Duration::from_secs(seconds);
         while !done(self) {
@@ -246,7 +246,7 @@ impl Net {
         host.send(peer, ChannelId(channel), payload, mode).unwrap();
     }
 
-    /// The client says goodbye when all is delivered; both have to hear of it.
+    /// Disconnects the client after all packets were delivered, and checks that both hosts report it.
     pub(crate) fn disconnect(&mut self) {
         let (now, end) = (time::to_porous(self.now), &mut self.ends[CLIENT]);
         let flush = Disconnect::Flush {

@@ -1,4 +1,4 @@
-//! Sockets with little room, and when the driver wants to be called again.
+//! Sockets with little room, and the times at which the driver wants to be called.
 
 use porous_smoltcp::{Config, Mode};
 use smoltcp::time::{Duration, Instant};
@@ -9,7 +9,7 @@ fn configs() -> [Config; 2] {
     [Config::client(), Config::new()]
 }
 
-/// Nearly fills a datagram.
+/// A packet that nearly fills a datagram.
 fn packet(number: u8) -> Vec<u8> {
     vec![number; 1000]
 }
@@ -41,10 +41,10 @@ fn sockets_with_room_for_one_or_two_datagrams_carry_everything() {
     }
 }
 
-/// A client that has more to say than fits: one datagram is in the socket, the next is held.
+/// A client with more packets than fit: one datagram is in the socket, the next is held.
 fn overfull() -> Net {
     let mut net = Net::connected(PATHS[0], configs(), 1);
-    // They would not be repeated.
+    // Unreliable packets, which are not sent again if they get lost.
     for number in 0..5 {
         net.send(CLIENT, 0, Mode::Unreliable, packet(number));
     }
@@ -52,7 +52,7 @@ fn overfull() -> Net {
     net
 }
 
-/// Only the client.
+/// Steps only the client.
 fn step(net: &mut Net) {
     let end = &mut net.ends[CLIENT];
     end.host
@@ -65,7 +65,7 @@ fn a_datagram_without_room_is_kept_and_not_overtaken() {
     let mut net = overfull();
     let sent = net.ends[CLIENT].host.host().stats().datagrams_sent;
     let delayed = net.ends[CLIENT].host.socket_stats().send_delayed;
-    // What arrives in the meantime must not spoil what is kept.
+    // A datagram that arrives meanwhile must not overwrite the held one.
     net.send(SERVER, 0, Mode::Reliable, packet(77));
     let end = &mut net.ends[SERVER];
     end.host
@@ -114,7 +114,7 @@ fn a_datagram_without_room_is_due_when_there_is_room_and_else_soon() {
 }
 
 #[test]
-fn what_lies_in_the_socket_is_due_at_once() {
+fn a_datagram_in_the_socket_makes_the_host_due_at_once() {
     let mut net = Net::new(PATHS[0], configs(), 4);
     assert_eq!(due(&net, SERVER), None);
     net.ask(net.endpoint(SERVER));
@@ -143,7 +143,7 @@ fn a_loop_that_sleeps_until_it_is_due_misses_nothing_and_does_not_spin() {
         while net.now < end {
             turns += 1;
             let soon = net.now + Duration::from_millis(1);
-            // What has moved may have left packets in the device, which arrive then.
+            // If a packet moved, others may still be in the device, which arrive soon.
             let arrival = net.turn().then_some(soon);
             let interface = net.interface.poll_at(net.now, &net.sockets);
             let wake_at = [arrival, interface, due(&net, CLIENT), due(&net, SERVER)];

@@ -1,4 +1,4 @@
-//! Addresses that smoltcp waits for, and everybody else with it.
+//! Addresses for which smoltcp waits, and all later datagrams with it.
 
 use porous_smoltcp::{Config, DisconnectReason, Mode};
 use smoltcp::phy::Medium;
@@ -27,7 +27,7 @@ fn an_address_that_nobody_answers_for_silences_the_host_only_for_a_while() {
             net.run_until("the end", 20, |net| net.ends[CLIENT].ended.is_some());
             let ended = net.ends[CLIENT].ended.take();
             assert_eq!(ended, Some(DisconnectReason::NeverAnswered), "{net}");
-            // On others smoltcp sends without asking.
+            // On other media smoltcp sends without asking for an address of the link.
             assert_eq!(is_stuck(&net) > 0, path.medium == Medium::Ethernet, "{net}");
             net.connect();
             let stuck = is_stuck(&net);
@@ -60,7 +60,7 @@ fn a_connection_survives_an_address_that_nobody_answers_for() {
 }
 
 #[test]
-fn a_neighbour_who_answers_the_second_question_loses_nothing() {
+fn a_neighbour_that_answers_the_second_question_loses_nothing() {
     for path in PATHS
         .into_iter()
         .filter(|path| path.medium == Medium::Ethernet)

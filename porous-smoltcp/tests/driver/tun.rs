@@ -1,5 +1,5 @@
-//! A host on smoltcp and one on a socket of the same machine, which speak through a device of
-//! Linux: the kernel's UDP on one side, smoltcp's on the other.
+//! A host on smoltcp and one on a socket of the same machine, joined by a device of Linux: the kernel's
+//! UDP on one side, smoltcp's on the other.
 //!
 //! Needs the right to make devices, `/dev/net/tun` and the program `ip`. Without them the tests say
 //! so and pass, unless the environment says `POROUS_REQUIRE_TUN=1`.
@@ -21,7 +21,7 @@ use smoltcp::socket::udp::Socket;
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr};
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A device, whose end in the kernel has the first address of a network of its own. It is gone when
@@ -81,7 +81,7 @@ impl Link {
     }
 }
 
-/// The link, or `None` if this machine has none for us and nobody insists.
+/// The link, or `None` if this machine cannot have one and `POROUS_REQUIRE_TUN` is not set.
 fn link(medium: Medium, is_ipv6: bool) -> Option<Link> {
     let error = match Link::open(medium, is_ipv6) {
         Ok(link) => return Some(link),
@@ -152,8 +152,7 @@ impl Both {
         time::to_smoltcp(self.clock.now())
     }
 
-    /// Sleeps until the device has a packet, but no longer than a moment: the other host has to be
-    /// looked after as well.
+    /// Sleeps until the device has a packet, but only for a moment, as the other host has to be served, too.
     fn turn(&mut self) {
         let now = self.now();
         let device = &mut self.link.device;
@@ -218,7 +217,7 @@ impl Both {
 
 const PACKETS: u8 = 40;
 
-/// Small ones, and some that travel in fragments.
+/// The packet with this number: a small one, or one that travels in fragments.
 fn packet(number: u8) -> Vec<u8> {
     let len = if number % 4 == 3 { 10_000 } else { 100 };
     vec![number; len]
@@ -232,7 +231,7 @@ const fn mode(number: u8) -> Mode {
     }
 }
 
-/// All reliable packets and some others, whole and in order.
+/// Checks that all reliable packets and some others have come, whole and in order.
 fn check(received: &[Vec<u8>]) {
     assert!(received.windows(2).all(|two| two[0][0] < two[1][0]));
     assert!(received.iter().all(|bytes| *bytes == packet(bytes[0])));
@@ -264,7 +263,7 @@ fn meet(medium: Medium) {
             let peer = both.to_smol.unwrap();
             both.udp.send(peer, channel, packet, mode).unwrap();
         }
-        // The last one is reliable, and comes when all before it have come or never will.
+        // The last packet is reliable, and comes after all before it have come or never will.
         let has_last = |received: &Vec<Vec<u8>>| received.last() == Some(&packet(PACKETS - 1));
         both.until("the packets", |both| both.received.iter().all(has_last));
         for received in &both.received {

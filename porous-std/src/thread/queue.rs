@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_room_is_told_even_if_it_is_made_by_one_item() {
+    fn a_producer_that_waits_is_told_of_room_that_one_item_makes() {
         let (producer, mut consumer) = queue();
         producer.push(4 * QUARTER).unwrap();
         assert!(!producer.has_room());

@@ -1,4 +1,4 @@
-//! Addresses of which nothing can come: some are known beforehand, of some only the system knows.
+//! Addresses that cannot be reached: some are refused beforehand, of others only the system knows.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -10,14 +10,14 @@ use porous_std::{
     BadAddress, Clock, ConnectError, DisconnectReason, Event, Output, PeerId, UdpHost,
 };
 
-/// Much less than an attempt takes that nobody answers, which are ten seconds.
+/// Much less than the ten seconds of an attempt that no host answers.
 const SOON: Duration = Duration::from_secs(3);
 
 fn address(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-/// Where nobody is bound any more.
+/// An address to which no socket is bound any more.
 fn closed() -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.local_addr().unwrap()
@@ -61,7 +61,7 @@ fn a_socket_of_ipv6_alone_does_not_speak_ipv4() {
     }
 }
 
-/// Whom a host that is bound to all addresses of its machine must not be.
+/// A host that is bound to all addresses of its machine refuses each of them.
 #[test]
 fn a_host_is_itself_at_each_address_of_its_machine() {
     let mut client = client("0.0.0.0:0");
@@ -111,7 +111,7 @@ fn end(event: Event<SocketAddr>) -> Option<(PeerId, DisconnectReason)> {
     Some((peer, reason))
 }
 
-/// From the loopback address there is no way to another machine.
+/// The loopback address has no route to another machine.
 #[test]
 fn an_attempt_at_an_address_without_a_way_ends_at_once() {
     let mut client = client("127.0.0.1:0");
@@ -135,7 +135,7 @@ fn an_address_without_a_way_keeps_nobody_from_another() {
     assert_eq!(until(&mut client, &mut server, connected), (peer, to));
 }
 
-/// Only Linux tells.
+/// Only Linux reports it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_closed_port_is_told_and_ends_nothing() {
@@ -161,7 +161,7 @@ fn a_closed_port_is_told_and_ends_nothing() {
         // The server begins at last.
         let mut late = server(&to.to_string());
         assert_eq!(until(&mut client, &mut late, connected), (peer, to));
-        // And what the system has said does not keep the driver awake.
+        // And the errors that the system reported do not keep the driver awake.
         let sleeps = |_| {
             let clock = Clock::start();
             late.step().unwrap();

@@ -3,7 +3,7 @@
 use crate::hosts::{client, server};
 use porous_std::{Config, SocketBuffers, UdpHost};
 
-/// How many of `datagrams` that came at once the host finds.
+/// The datagrams that the host finds, of `datagrams` that came at once.
 fn burst(host: &mut UdpHost, datagrams: u64) -> u64 {
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let to = host.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! One socket for IPv6 and IPv4. Where a machine has no IPv6, these tests say so and show nothing.
+//! One socket for IPv6 and IPv4. On a machine without IPv6, these tests say so and pass.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
@@ -16,7 +16,7 @@ fn has_ipv6() -> bool {
     bound.is_ok()
 }
 
-/// OpenBSD has no socket for both, and says so.
+/// False on OpenBSD, which has no socket for both families, and where the error says so.
 fn has_dual_stack() -> bool {
     if cfg!(target_os = "openbsd") {
         eprintln!("skipped: this system has no sockets for both families");
@@ -71,7 +71,7 @@ fn one_socket_serves_both_at_once() {
     assert_eq!(server.peers().count(), 2);
 }
 
-/// Connects to the first spelling and shows that both stand for this one peer.
+/// Connects to the first spelling, and checks that both spellings stand for this one peer.
 fn one_peer(mut server: UdpHost, mut client: UdpHost, spellings: [SocketAddr; 2], plain: IpAddr) {
     let plain = SocketAddr::new(plain, server.local_addr().unwrap().port());
     let peer = client.connect(spellings[0]).unwrap();
@@ -80,7 +80,7 @@ fn one_peer(mut server: UdpHost, mut client: UdpHost, spellings: [SocketAddr; 2]
         let again = client.connect(address);
         assert_eq!(again, Err(ConnectError::AlreadyConnected), "{address}");
     }
-    // The cookie that the server gave to one spelling comes back from the same.
+    // The server's cookie is valid only if the client's address is spelled the same both times.
     assert_eq!(until(&mut client, &mut server, connected), (peer, plain));
     let (peer, address) = until(&mut server, &mut client, connected);
     assert_eq!(address.ip(), plain.ip());

@@ -11,11 +11,11 @@ use crate::hosts::{LIMIT, client, connected, elapsed, server, until};
 /// Linux charges 768 bytes for a tiny datagram, others less.
 const CHARGE: usize = 1024;
 
-/// A step once took in 1024 datagrams, and the rest waited for the next one.
+/// A step is bounded by time, not by a number of datagrams: an earlier bound of 1024 delayed the client.
 #[test]
-fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
+fn a_datagram_behind_thousands_of_strangers_is_heard_in_the_same_step() {
     let mut server = server("127.0.0.1:0");
-    // As long as a slow machine takes.
+    // Enough time for a slow machine.
     server.set_time_limit(Duration::from_secs(10));
     let mut client = client("127.0.0.1:0");
     let to = server.local_addr().unwrap();
@@ -44,7 +44,7 @@ fn who_comes_after_thousands_of_strangers_is_heard_in_the_same_step() {
     assert_eq!(server.receive(to_client).unwrap().payload, "here");
 }
 
-/// 128 empty packets in each datagram, as fast as the machine can: most of it is refused, and another
+/// 128 empty packets in each datagram, as fast as the machine can: most datagrams are refused, and another
 /// client is answered at once.
 #[test]
 fn a_peer_whose_datagrams_are_mostly_work_is_held_back() {

@@ -1,5 +1,5 @@
-//! Ends of hosts: those that are closed wait until their peers know, and those that are dropped tell
-//! them once.
+//! The ends of hosts: a host that is closed waits until its peers know, a host that is dropped tells them
+//! once.
 
 use core::net::SocketAddr;
 use core::time::Duration;

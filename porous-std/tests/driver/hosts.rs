@@ -1,4 +1,4 @@
-//! Hosts for the tests, and what is done with them.
+//! Hosts for the tests, and functions that drive them.
 
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -7,7 +7,7 @@ use porous_std::{
     ChannelId, Clock, Conditioner, Config, Event, Instant, Listen, Mode, PeerId, UdpHost,
 };
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
 pub(crate) const TICK: Duration = Duration::from_millis(1);
@@ -16,7 +16,7 @@ pub(crate) fn elapsed(clock: &Clock) -> Duration {
     clock.now().saturating_duration_since(Instant::ZERO)
 }
 
-/// The events of this host until `wanted` is one of them; `other` is driven meanwhile.
+/// Drives both hosts until `wanted` accepts an event of the first, and returns what it made of it.
 pub(crate) fn until<T, C: Conditioner, D: Conditioner>(
     host: &mut UdpHost<C>,
     other: &mut UdpHost<D>,
@@ -55,7 +55,7 @@ pub(crate) fn server(address: &str) -> UdpHost {
     server
 }
 
-/// Connects, and sends a packet each way.
+/// Connects the two, and sends a packet each way.
 pub(crate) fn converse<C: Conditioner>(mut server: UdpHost, mut client: UdpHost<C>, to: IpAddr) {
     let to = SocketAddr::new(to, server.local_addr().unwrap().port());
     let peer = client.connect(to).unwrap();

@@ -37,7 +37,7 @@ fn a_greeting_comes_with_the_request() {
     until(&mut client, &mut server, connected);
 }
 
-/// Addresses are parsed by the system's library: text that is none binds nothing.
+/// The standard library parses addresses; text that is no address is an error.
 #[test]
 fn text_that_is_no_address_is_an_error() {
     for text in ["", "1.2.3.4:65536", "1.2.3.4"] {
@@ -88,7 +88,7 @@ fn a_conditioner_stands_in_between() {
 
 #[test]
 fn nobody_there_is_a_timeout_and_no_error() {
-    // Where nobody listens, the system answers each datagram with an ICMP message.
+    // The system answers each datagram to a closed port with an ICMP message.
     let gone = std::net::UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -108,10 +108,10 @@ fn nobody_there_is_a_timeout_and_no_error() {
     assert_eq!(ended, (peer, DisconnectReason::NeverAnswered));
 }
 
-/// Linux tells a connected socket what ICMP said, on the call that comes next.
+/// Linux reports an ICMP error to a connected socket by the next call.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_icmp_says_is_counted_and_ends_nothing() {
+fn an_icmp_error_is_counted_and_ends_no_connection() {
     let gone = std::net::UdpSocket::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -124,7 +124,7 @@ fn what_icmp_says_is_counted_and_ends_nothing() {
     client.wait(LIMIT).unwrap();
     assert_eq!(client.socket_stats().receive_errors, 1);
     assert!(client.peer(peer).is_some());
-    // There is no other address that it could be about.
+    // The host has only one address that the error could be about.
     let address = gone;
     let told = Event::PortClosed { peer, address };
     assert_eq!(client.poll_event(), Some(told));

@@ -1,5 +1,5 @@
 //! The driver on real sockets of the loopback interface, with ports that the system chooses. Each
-//! test ends by itself, also if nothing works.
+//! test has a limit of time.
 #![expect(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! Lets one deliberate bug after the other loose and looks how long it lives.
+//! Switches one deliberate bug after the other on, and counts the inputs until it is found.
 
 use std::io::{self, Write as _};
 use std::panic;
@@ -10,10 +10,10 @@ use porous_proto::Policy;
 use porous_proto::hooks::canary::{Bug, release};
 use porous_sim::Seed;
 
-/// Inputs of each kind, within which the bug has to be found.
+/// Inputs of each kind within which a bug has to be found.
 const INPUTS: u64 = 2000;
 
-/// Two hosts, an input that anybody could have drawn, and the model.
+/// Runs random operations on two hosts, against the model.
 fn pair(n: u64) {
     let (setup, ops) = drawn(Seed::new(n), &ops::run());
     let setup = if n % 2 == 0 {
@@ -28,7 +28,7 @@ fn pair(n: u64) {
     pair.heal();
 }
 
-/// One host, and frames with arbitrary fields.
+/// Runs frames with arbitrary fields against one host.
 fn frames(n: u64) {
     let policy = [Policy::Modern, Policy::Paper][usize::from(n % 2 == 1)];
     let mut target = Target::new(policy).expect("all values are valid");
@@ -38,7 +38,7 @@ fn frames(n: u64) {
     target.assert_unharmed();
 }
 
-/// A world of the swarm.
+/// Runs a world of the swarm.
 fn world(n: u64) {
     let outcome = porous_sim::swarm::run(n + 1, None, false);
     assert_eq!(outcome.failure, None);

@@ -1,4 +1,4 @@
-//! The host: what it does in a turn, and what it tells.
+//! The host: its turns, and the lines that it prints.
 
 use alloc::collections::BTreeMap;
 use core::error::Error;
@@ -11,10 +11,10 @@ use porous_std::{ChannelId, Event, Instant, Listen, PeerId, SocketBuffers, UdpHo
 use crate::options::Options;
 use crate::talk::Talk;
 
-/// How often each peer is asked.
+/// The time between two ticks, at which each peer is asked.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How many questions a tick has.
+/// Questions to each peer in a tick.
 const QUESTIONS: usize = 2;
 
 /// Ticks from one report to the next.
@@ -29,12 +29,13 @@ pub(crate) struct Actor {
     ticks: u32,
 }
 
-/// Writes one line for the test, which ends with the line and not with the buffer.
+/// Writes one line for the test, and flushes it.
 pub(crate) fn tell(text: &str) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
 }
 
-/// Linux gives twice what it is asked for.
+/// Sets the send buffer to this size as the system counts it: Linux gives twice the size that it is asked
+/// for.
 fn set_send_buffer(host: &UdpHost, bytes: usize) -> Result<(), Box<dyn Error>> {
     let wanted = SocketBuffers {
         send: bytes / 2,
@@ -122,8 +123,8 @@ impl Actor {
             let talk = self.talks.entry(peer).or_default();
             let now = self.host.now();
             if let Some(answer) = talk.hear(now, &packet.payload, self.size)? {
-                // A peer that has left by now needs no answer, and one that had no room would be
-                // missed.
+                // A peer that has left by now needs no answer. If the host had no room for an answer, the
+                // other side would notice that it is missing.
                 let _ = self.host.send(peer, ChannelId(0), answer, packet.mode);
             }
         }

@@ -1,5 +1,5 @@
-//! Requests in the name of addresses that nobody has: what a stranger on the server's own network
-//! can forge.
+//! Requests from forged addresses that no host has, as a stranger on the server's own network can send
+//! them.
 
 use core::error::Error;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,13 +12,13 @@ use porous_std::{Clock, Config, Instant, UdpHost};
 use crate::actor::tell;
 use crate::options::Options;
 
-/// How many addresses are used in turn, from that of the socket on.
+/// Addresses that are used in turn, from that of the socket on.
 const ADDRESSES: u32 = 60_000;
 
-/// How long the flooder rests between two bursts, beside what the system needs to wake it.
+/// The time that the flooder rests between two bursts, beside the time that the system needs to wake it.
 const REST: Duration = Duration::from_millis(1);
 
-/// The most requests that are sent at once to make up for those that the rate lacks.
+/// The most requests that are sent at once to keep up with the rate.
 const BURST: u64 = 2000;
 
 pub(crate) struct Flood {
@@ -27,7 +27,7 @@ pub(crate) struct Flood {
     rate: u64,
     request: Vec<u8>,
     clock: Clock,
-    /// Hears nothing, which takes a while.
+    /// A socket that receives nothing: to wait for it is a pause.
     quiet: UdpSocket,
     sent: u64,
     next_report: Instant,
@@ -69,7 +69,7 @@ impl Flood {
         })
     }
 
-    /// Sends what is due, and rests.
+    /// Sends the requests that are due, and rests.
     pub(crate) fn turn(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         let elapsed = now.saturating_duration_since(Instant::ZERO);
@@ -77,7 +77,7 @@ impl Flood {
         for _ in 0..due.saturating_sub(self.sent).min(BURST) {
             let index = u32::try_from(self.sent % u64::from(ADDRESSES)).unwrap_or(0);
             let from = address(self.first, index);
-            // Its queue may be full, and that is its own loss.
+            // If the flooder's own queue is full, the request is lost.
             let _ = UdpSocket::bind((from, 0))?.send_to(&self.request, self.to);
             self.sent += 1;
         }

@@ -1,6 +1,6 @@
-//! One host with a socket of its own, for the tests of this crate, which run several of it in
-//! network namespaces. It tells what happens on its output, a line each, and takes commands on its
-//! input. It ends with its input, so that nothing is left of a test that was killed.
+//! One host with a socket of its own, for the tests of this crate, which run several such programs in
+//! network namespaces. The program prints a line for each event, and reads commands. It ends when its
+//! input ends, so that no process is left of a test that was killed.
 //!
 //! `porous-net BIND [OPTION]...`; the options are those of [`Options`], the only command is
 //! `connect ADDRESS...`.
@@ -21,7 +21,7 @@ use crate::actor::Actor;
 use crate::flood::Flood;
 use crate::options::Options;
 
-/// The lines of the input, which a thread of their own waits for.
+/// The lines of the input, which a thread reads.
 fn commands() -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -57,7 +57,7 @@ fn run() -> Result<(), Box<dyn Error>> {
 
 fn main() {
     if let Err(error) = run() {
-        // What the test reads, and with it the reason of its failure.
+        // The test reads this line, and shows it as the reason of its failure.
         let _ = writeln!(io::stdout(), "failed {error}");
         std::process::exit(1);
     }

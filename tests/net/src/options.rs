@@ -1,4 +1,4 @@
-//! What a host is told to do.
+//! The arguments of the program.
 
 use core::error::Error;
 use core::net::SocketAddr;
@@ -10,25 +10,25 @@ use porous_std::Config;
 /// The arguments of the program.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// The first argument: where its socket is bound.
+    /// The first argument: the address to which the socket is bound.
     pub(crate) bind: SocketAddr,
-    /// `listen`: whether it answers strangers.
+    /// `listen`: true if the host answers strangers.
     pub(crate) listen: bool,
-    /// `connect=ADDRESS`: whom it connects to at once.
+    /// `connect=ADDRESS`: the host to which it connects at once.
     pub(crate) connect: Option<SocketAddr>,
-    /// `talk`: whether it asks each peer that it has. All hosts answer.
+    /// `talk`: true if the host asks each of its peers. All hosts answer.
     pub(crate) talk: bool,
     /// `size=BYTES`: the length of every fourth question; the others are short.
     pub(crate) size: usize,
-    /// `flood=ADDRESS`: it is no host, and sends requests there in the name of many addresses, from
-    /// that of its socket on.
+    /// `flood=ADDRESS`: the program is no host, but sends requests to this address from many forged
+    /// addresses, from that of its socket on.
     pub(crate) flood: Option<SocketAddr>,
-    /// `rate=NUMBER`: how many requests a second.
+    /// `rate=NUMBER`: requests a second of a flood.
     pub(crate) rate: u64,
-    /// `buffer=BYTES`: what its socket may have to send, as the system counts it.
+    /// `buffer=BYTES`: the send buffer of the socket, as the system counts it.
     pub(crate) buffer: Option<usize>,
-    /// `roaming`: it follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU
-    /// discovery up to that size. `timeout=SECONDS` and `patience=SECONDS`: of connections and of
+    /// `roaming`: the host follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU
+    /// discovery up to this size. `timeout=SECONDS`: the timeout of connections. `patience=SECONDS`: that of
     /// attempts to connect.
     pub(crate) config: Config,
 }

@@ -1,4 +1,4 @@
-//! What two hosts say to each other: numbered questions, and the same bytes as answers.
+//! The packets that two hosts exchange: numbered questions, and the same bytes as answers.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -8,33 +8,33 @@ use porous_std::{Instant, Mode};
 const QUESTION: u8 = b'?';
 const ANSWER: u8 = b'!';
 
-/// The kind and the number.
+/// Bytes of the head of a packet: its kind and its number.
 const HEAD: usize = 9;
 
-/// Of four questions, three are this long.
+/// Bytes of a short question: three of four are short.
 const SHORT: usize = 100;
 
-/// The most questions that are asked and not answered.
+/// The most questions that wait for an answer.
 const OPEN: u64 = 64;
 
-/// What one host asked one peer, and what it was answered.
+/// The questions of one host to one peer, and the answers.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     /// The number of the next question.
     asked: u64,
-    /// The answers that came have lower numbers.
+    /// One more than the highest number of an answer that came.
     next: u64,
-    /// How many answers came.
+    /// Answers that came.
     pub(crate) answers: u64,
-    /// How many questions of the peer were answered.
+    /// Questions of the peer that were answered.
     pub(crate) questions: u64,
-    /// When those were asked that are reliable and not answered, by number.
+    /// The numbers of reliable questions without an answer, and when they were asked.
     open: VecDeque<(u64, Instant)>,
-    /// The longest that one waited for its answer since that was last looked at.
+    /// The longest time that a reliable question has waited for its answer since the last report.
     slowest: Duration,
 }
 
-/// Every other question is reliable, and its answer too.
+/// The mode of a question and of its answer: every other one is reliable.
 const fn mode(number: u64) -> Mode {
     if number % 2 == 0 {
         Mode::Reliable
@@ -65,12 +65,12 @@ impl Talk {
         Some((mode(number), packet(QUESTION, number, size)))
     }
 
-    /// Takes a packet of the peer: the answer to a question of its, or nothing.
+    /// Takes a packet of the peer. Returns the answer if the packet is a question.
     ///
     /// # Errors
     ///
-    /// If the packet is none of ours, or damaged, or comes a second time, or a reliable one that
-    /// should have come before it did not.
+    /// If the packet is unknown, is damaged, comes a second time, or comes before a reliable one that was
+    /// sent earlier.
     pub(crate) fn hear(
         &mut self,
         now: Instant,
@@ -104,8 +104,8 @@ impl Talk {
         Ok(None)
     }
 
-    /// The longest that a reliable question waited for its answer, or waits for it, since this was
-    /// asked last.
+    /// The longest time that a reliable question has waited for its answer, or still waits, since the last
+    /// call.
     pub(crate) fn slowest(&mut self, now: Instant) -> Duration {
         let first = self.open.front();
         let waits = first.map(|&(_, asked)| now.saturating_duration_since(asked));

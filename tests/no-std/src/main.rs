@@ -24,8 +24,8 @@ unsafe extern "C" {
     fn write(file: c_int, bytes: *const c_void, len: usize) -> isize;
 }
 
-// The prebuilt `alloc` was compiled to unwind and names these. With `panic = "abort"` nobody calls
-// them.
+// The prebuilt `alloc` was compiled to unwind and names these symbols. With `panic = "abort"` they are
+// never called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
@@ -58,7 +58,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// Numbers that are good enough for this.
+/// A counter in place of random numbers, which this program does not need.
 struct Counter(u64);
 
 impl TryRng for Counter {
@@ -85,7 +85,7 @@ impl TryCryptoRng for Counter {}
 
 type Toy = Host<Counter, u32>;
 
-/// Carries everything that `from` has to say, and sends a packet to each peer that connects.
+/// Carries all datagrams of `from`, and sends a packet to each peer that connects.
 fn carry(from: &mut Toy, address: u32, to: &mut Toy, received: &mut Vec<u8>) {
     let mut buf = [0; 1200];
     while let Some(transmit) = from.poll_transmit(Instant::ZERO, &mut buf) {
@@ -128,7 +128,7 @@ extern "C" fn main(_: c_int, _: *const *const c_char) -> c_int {
         return 1;
     }
     let line = b"no_std proof: two hosts connected and spoke without std, alone, over smoltcp, by messages\n";
-    // SAFETY: the bytes are there.
+    // SAFETY: the pointer and the length are those of `line`.
     let written = unsafe { write(1, line.as_ptr().cast(), line.len()) };
     c_int::from(written != line.len() as isize)
 }

@@ -3,14 +3,14 @@
 use porous_message::{Endpoint, Message, MessageChannel, MessageConfig};
 use porous_proto::Instant;
 
-/// What they say.
+/// The messages of both endpoints.
 #[derive(Message, PartialEq)]
 enum Greeting {
     Silence,
     Hello(#[message(range = 0..=9)] u8),
 }
 
-/// Whether the greeting arrives, and its sender knows.
+/// True if the greeting arrives, and its sender knows that.
 pub fn exchange() -> bool {
     greet().unwrap_or(false)
 }

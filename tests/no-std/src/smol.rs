@@ -1,4 +1,4 @@
-//! The same over smoltcp: an interface on a loopback device, and a socket for each host.
+//! Two hosts over smoltcp: an interface on a loopback device, and a socket for each host.
 
 use alloc::vec::Vec;
 
@@ -41,7 +41,7 @@ fn read(host: &mut Toy, received: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// What two hosts have told each other after a while.
+/// The packets that two hosts have received from each other after a while.
 pub(crate) fn exchange() -> Option<Vec<u8>> {
     let mut now = Instant::ZERO;
     let mut device = Loopback::new(Medium::Ip);

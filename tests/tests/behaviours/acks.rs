@@ -1,5 +1,5 @@
-//! Acknowledgements, datagram by datagram. The remote end is often written by hand from
-//! `docs/wire.md`. What is seen of them is the flight size and the losses: an application is not
+//! Acknowledgements, datagram by datagram. Often the test writes the remote end's datagrams, after
+//! `docs/wire.md`. The acknowledgements show in the flight size and the losses: an application is not
 //! told of single ones yet.
 
 use core::time::Duration;
@@ -16,10 +16,10 @@ use crate::{A, B, MODES, MS, stats};
 
 const SEED: Seed = Seed::new(1);
 const NOW: Instant = Instant::from_micros(1000);
-/// What the window grows by for each frame in slow start (9).
+/// The bytes by which the window grows for each frame in slow start (9).
 const MTU: u32 = 1200;
 
-/// A host, and a peer of it that is written by hand.
+/// A host, and a peer whose datagrams the test writes.
 struct Hand {
     host: Host<ChaCha8Rng, u8>,
     peer: PeerId,
@@ -28,7 +28,7 @@ struct Hand {
 
 impl Hand {
     fn new() -> Self {
-        // The remote end counts from 0.
+        // The remote end counts its ids from 0.
         let mut host = Host::new(config::new(), SEED.stream("host", 0));
         assert_eq!(host.listen(Listen::Open), Ok(()));
         let offer = Offer {
@@ -48,7 +48,7 @@ impl Hand {
         let remote = Remote::connect(&mut host, NOW, 9, &offer);
         let (peer, _) = host.peers().next().expect("it is connected");
         let mut hand = Self { host, peer, remote };
-        // The ping that came with the handshake; nothing else waits to be sent.
+        // The ping that came with the handshake; the host has nothing else to send.
         hand.hear();
         let first = hand.remote.newest.0;
         let map = hand.heard_before(first);
@@ -60,7 +60,8 @@ impl Hand {
         Disposition::Handled(self.peer)
     }
 
-    /// What the host has to say is heard: how many datagrams, and the bytes of the last one.
+    /// The remote hears everything that the host has to send. Returns the number of datagrams, and the
+    /// bytes of the last one.
     fn hear(&mut self) -> (usize, usize) {
         let (mut buf, mut count, mut last) = ([0; 1200], 0, 0);
         while let Some(transmit) = self.host.poll_transmit(NOW, &mut buf) {
@@ -70,7 +71,8 @@ impl Hand {
         (count, last)
     }
 
-    /// One packet in a datagram of its own: its frame, and by how much the flight size grows.
+    /// Sends one packet in a datagram of its own. Returns the frame id, and the bytes by which the flight
+    /// grows.
     fn send(&mut self, mode: Mode, len: usize) -> (u32, u32) {
         let before = self.stats().flight;
         let sent = self.host.send(self.peer, ChannelId(0), vec![7; len], mode);
@@ -80,7 +82,8 @@ impl Hand {
         (self.remote.newest.0, self.stats().flight - before)
     }
 
-    /// The remote says that `largest` came, of the 32 before those in the map, and these ranges.
+    /// The remote acknowledges `largest`, those of the 32 before it that are in the map, and these
+    /// ranges.
     fn acknowledge(&mut self, largest: u32, map: u32, ranges: &[(u32, u32)]) -> Disposition {
         let ack = Ack {
             largest,
@@ -97,7 +100,7 @@ impl Hand {
         host.handle_datagram(NOW, from, Ecn::NotEct, &datagram)
     }
 
-    /// The map of the frames that came before this one: one now and then is left out.
+    /// The map of the frames before this one: one is left out now and then.
     fn heard_before(&self, largest: u32) -> u32 {
         let came = |bit: u32| self.remote.heard.contains_key(&(largest - 1 - bit));
         let bits = (0..largest.min(32)).filter(|&bit| came(bit));
@@ -145,16 +148,16 @@ fn each_packet_is_acknowledged_exactly_once() {
     }
 }
 
-/// 19, 20: what is reported again and again settles one frame once.
+/// 19, 20: repeated acknowledgements settle a frame once.
 #[test]
 fn acknowledgements_that_are_repeated_settle_nothing_twice() {
-    // given: a frame in flight behind every one that is acknowledged
+    // given: a frame in flight that is behind all acknowledged ones
     let mut hand = Hand::new();
     let (mut open, mut window) = (Vec::new(), hand.stats().window);
     for n in 0..256_usize {
         open.push(hand.send(MODES[n % 3], 10 + n));
         if n % 2 == 1 {
-            // when: the older one is acknowledged five times
+            // when: the older frame is acknowledged five times
             let (id, bytes) = open.remove(0);
             let before = hand.stats().flight;
             let map = hand.heard_before(id);
@@ -163,7 +166,7 @@ fn acknowledgements_that_are_repeated_settle_nothing_twice() {
                 assert_eq!(taken, hand.remote_took(), "frame {id}");
             }
 
-            // then: it leaves the flight once, and the window grows for it once
+            // then: it leaves the flight once, and the window grows once
             let stats = hand.stats();
             assert_eq!(stats.flight, before - bytes, "frame {id}");
             assert!(stats.window - window <= MTU, "frame {id}; {stats:?}");
@@ -176,10 +179,10 @@ fn acknowledgements_that_are_repeated_settle_nothing_twice() {
     assert_eq!((hand.stats().flight, hand.stats().frames_lost), (0, 0));
 }
 
-/// 20: at half loss those are acknowledged that came and no other, and all others are lost.
+/// 20: at half loss the frames that came are acknowledged, and all others are lost.
 #[test]
 fn at_half_loss_exactly_what_came_is_acknowledged() {
-    // given: a host whose every datagram the remote end gets or does not, by chance
+    // given: a host of whose datagrams the remote end gets a random half
     let mut hand = Hand::new();
     let mut pattern = 0x9E37_79B9_u32;
     // The frames of the handshake came.
@@ -196,20 +199,20 @@ fn at_half_loss_exactly_what_came_is_acknowledged() {
         }
         came.push(id);
 
-        // when: each one that comes is acknowledged, with the 32 before it
+        // when: each frame that comes is acknowledged, with the 32 before it
         let map = (0..32).filter(|bit| came.contains(&id.wrapping_sub(1 + bit)));
         let map = map.fold(below_zero(id), |map, bit| map | 1 << bit);
         assert_eq!(hand.acknowledge(id, map, &[]), hand.remote_took());
     }
 
-    // then: what was lost is what did not come, and nothing is open
+    // then: the lost frames are those that did not come, and nothing is open
     let stats = hand.stats();
     assert!(lost > 100, "{lost}");
     assert_eq!((stats.frames_lost, stats.flight), (lost, 0), "{stats:?}");
 }
 
-/// 21: bit n of the map stands for the frame n + 1 before the newest. That is what our document
-/// says; in others bit 0 is the newest itself.
+/// 21: bit n of the map stands for the frame n + 1 before the newest, as this project's document says; in
+/// other protocols bit 0 is the newest itself.
 #[test]
 fn a_bit_of_the_map_stands_for_the_frame_that_the_document_says() {
     // given: 40 frames, no two of one size
@@ -224,8 +227,8 @@ fn a_bit_of_the_map_stands_for_the_frame_that_the_document_says() {
     // when: the newest is acknowledged, with bits 5 and 31
     let taken = hand.acknowledge(newest, 1 << 5 | 1 << 31, &[]);
 
-    // then: those 6 and 32 before it are, too; what is older than three of them is lost, under the
-    // modern policy what is three frames older than the newest
+    // then: the frames 6 and 32 before it are acknowledged, too; those older than three acknowledged ones
+    // are lost, and under the modern policy those that are three older than the newest
     assert_eq!(taken, hand.remote_took());
     let is_lost = |back: &usize| by_policy(*back >= 3 && ![6, 32].contains(back), *back >= 33);
     let overtaken: u32 = (0..40).filter(is_lost).map(bytes).sum();
@@ -234,7 +237,7 @@ fn a_bit_of_the_map_stands_for_the_frame_that_the_document_says() {
     let lost = by_policy(35, 7);
     assert_eq!((stats.flight, stats.frames_lost), (left, lost), "{stats:?}");
 
-    // ... and nothing that was never sent can be acknowledged
+    // ... and a frame that was never sent cannot be acknowledged
     let never = hand.acknowledge(newest + 1, u32::MAX, &[]);
     assert_eq!(never, Disposition::Ignored(Ignored::BadAck));
     assert_eq!(hand.stats().flight, left);
@@ -246,7 +249,7 @@ fn a_bit_of_the_map_stands_for_the_frame_that_the_document_says() {
 fn what_comes_twice_is_delivered_once() {
     for (mode, len) in MODES.into_iter().flat_map(|m| [(m, 50), (m, 5000)]) {
         for copies in [1, 3] {
-            // given: a link that doubles every datagram; copies may come late
+            // given: a link that duplicates every datagram; copies may come late
             let link = LinkConfig::new().delay(20 * MS).duplicate(100.0);
             let link = if copies > 1 { link.reorder(30.0) } else { link };
             let mut pair = Pair::new(SEED, link, config::client(), config::new());
@@ -262,7 +265,7 @@ fn what_comes_twice_is_delivered_once() {
             pair.world.run_for(Duration::from_secs(2));
             got.extend(pair.receive_all(B));
 
-            // then: the copies were there, and told nothing
+            // then: the copies came, and caused no event
             let order: Vec<u8> = got.iter().map(|packet| packet.payload[0]).collect();
             assert_eq!(order, (0..16).collect::<Vec<u8>>(), "{mode:?}, {len}");
             assert!(got.iter().all(|packet| packet.payload.len() == len));
@@ -299,7 +302,7 @@ fn what_has_no_room_in_an_acknowledgement_counts_as_lost() {
         send(&mut a, &mut b, n);
     }
 
-    // when: one acknowledgement comes, and three frames more overtake what is still open
+    // when: one acknowledgement comes, and three more frames overtake those that are still open
     assert_eq!(carry(&mut b, &mut a, 2, |_| true), 1);
     for _ in 0..3 {
         send(&mut a, &mut b, 0);
@@ -315,7 +318,7 @@ fn what_has_no_room_in_an_acknowledgement_counts_as_lost() {
     assert_eq!(got, FRAMES.div_ceil(2) + 3);
 }
 
-/// Carries what one host has to say to the other, unless it is lost: how many datagrams.
+/// Carries the datagrams of one host to the other, except the lost ones. Returns the number of datagrams.
 fn carry(
     from: &mut Host<ChaCha8Rng, u8>,
     to: &mut Host<ChaCha8Rng, u8>,

@@ -1,4 +1,4 @@
-//! What is delivered, and in which order. Between the hosts a datagram takes 20 ms.
+//! Which packets are delivered, and in which order. Between the hosts a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -8,8 +8,8 @@ use porous_tests::{Kind, Model, config, kind, line, quiet_pair, record_while, se
 
 use crate::{A, B, MODES, MS, numbers, stats};
 
-/// 35: what may be lost is delivered in order and at most once, although three of ten datagrams
-/// are overtaken by what comes up to 40 ms later.
+/// 35: unreliable packets are delivered in order and at most once, although three of ten datagrams come
+/// up to 40 ms later and are overtaken.
 #[test]
 fn unreliable_packets_never_come_out_of_order() {
     for number in 0..5 {
@@ -36,8 +36,8 @@ fn unreliable_packets_never_come_out_of_order() {
     }
 }
 
-/// Sends 1, 2 and 3, each in a datagram of its own, of which one is lost: what arrives within two
-/// seconds, and the data that was sent.
+/// Sends 1, 2 and 3, each in a datagram of its own, of which one is lost. Returns the packets that arrive
+/// within two seconds, and the datagrams with data that were sent.
 fn lose_one_of_three(mode: Mode, lost: u64) -> (Vec<u32>, usize) {
     let mut pair = quiet_pair(seed(), line());
     let mut count = 0;
@@ -67,23 +67,23 @@ fn lose_one_of_three(mode: Mode, lost: u64) -> (Vec<u32>, usize) {
     (got, data.count())
 }
 
-/// Whether the datagram has one of the packets above in it, or a whole number of them.
+/// True if the datagram holds one of the packets above, or several whole ones.
 fn is_numbered(datagram: &[u8]) -> bool {
-    // Behind it there are the four bytes of the check.
+    // The four bytes of the check stand behind the packet.
     let body = datagram.split_last_chunk::<4>().map(|(body, _)| body);
     kind(datagram) == Kind::Short && body.is_some_and(|body| body.ends_with(&[0x5A; 60]))
 }
 
-/// 37: of passive packets the newest always arrives; what it has overtaken is never delivered.
+/// 37: the newest passive packet always arrives; packets that it has overtaken are never delivered.
 #[test]
 fn of_passive_packets_the_newest_counts() {
     // given: 1, 2 and 3 / when: 1 is lost / then: 3 is delivered, 1 never
     assert_eq!(lose_one_of_three(Mode::Passive, 1).0, [2, 3]);
     // ... when: 3 is lost / then: it comes again
     assert_eq!(lose_one_of_three(Mode::Passive, 3), (vec![1, 2, 3], 4));
-    // ... where all are reliable, nothing is missing
+    // ... where all are reliable, none is missing
     assert_eq!(lose_one_of_three(Mode::Reliable, 1), (vec![1, 2, 3], 4));
-    // ... and what may be lost is not sent again at all
+    // ... and an unreliable packet is not sent again
     assert_eq!(lose_one_of_three(Mode::Unreliable, 3), (vec![1, 2], 3));
 }
 
@@ -98,8 +98,8 @@ fn impatient(age: Duration) -> Pair {
     pair
 }
 
-/// 38: what has waited longer than 100 ms because nothing got through for 300 is not sent, and is
-/// counted; there is no event for each packet.
+/// 38: packets that have waited longer than 100 ms, because nothing got through for 300 ms, are not sent,
+/// and are counted; there is no event for each.
 #[test]
 fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
     // given
@@ -118,7 +118,7 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
     }
     pair.world.run_for(Duration::from_secs(3));
 
-    // then: what arrives is no older than that, and what is older was counted
+    // then: no older packet arrives, and the older ones were counted
     let got = numbers(&mut pair, B);
     assert!(got.iter().all(|&n| n >= 20), "{got:?}; {}", seed());
     let stats = stats(&pair, A);
@@ -126,10 +126,10 @@ fn what_has_expired_in_a_blackout_is_not_sent_after_it() {
     assert_eq!((stats.queued_bytes, stats.flight), (0, 0), "{stats:?}");
 }
 
-/// 38: the packet that was next in turn and found no room expires too, whole or in fragments. What
-/// fills the window here is taken for lost only after 90 ms: 50 ms are too long to wait.
+/// 38: the packet that was next in turn and found no room expires too, whole or in fragments. The frames
+/// that fill the window here count as lost only after 90 ms, and the packet may wait for 50 ms. T8.
 #[test]
-fn who_was_next_in_turn_expires_like_the_others() {
+fn the_packet_next_in_turn_expires_like_the_others() {
     for len in [1000, 3000] {
         // given: reliable packets that fill the window
         let mut pair = impatient(50 * MS);
@@ -138,7 +138,7 @@ fn who_was_next_in_turn_expires_like_the_others() {
             assert_eq!(pair.send(A, 0, Mode::Reliable, vec![1; 1100]), Ok(()));
         }
 
-        // when: one that may be lost waits behind them for 300 ms
+        // when: an unreliable packet waits behind them for 300 ms
         assert_eq!(pair.send(A, 0, Mode::Unreliable, vec![2; len]), Ok(()));
         pair.world.run_for(300 * MS);
         pair.world.network_mut().mend();
@@ -155,7 +155,7 @@ fn who_was_next_in_turn_expires_like_the_others() {
     }
 }
 
-/// 39: a large unreliable packet is an unreliable packet: if a fragment is lost, it is, and
+/// 39: a large packet that is unreliable stays unreliable: if a fragment is lost, the packet is lost, and
 /// nothing of it is sent again.
 #[test]
 fn a_large_unreliable_packet_is_not_promoted() {
@@ -177,7 +177,7 @@ fn a_large_unreliable_packet_is_not_promoted() {
         assert_eq!(pair.send(A, 0, Mode::Unreliable, vec![9; 5000]), Ok(()));
         pair.world.run_for(Duration::from_secs(5));
 
-        // then: it was sent once; it arrives as what it is or not at all
+        // then: it was sent once, and arrives whole or not at all
         let sent = tape.of(A, Kind::Short);
         let sent = sent.iter().filter(|taped| taped.datagram.len() > 200);
         assert_eq!(sent.count(), 5, "{}", seed());
@@ -195,8 +195,8 @@ fn a_large_unreliable_packet_is_not_promoted() {
     }
 }
 
-/// 42: 8192 packets of 2 to 16,384 bytes, in fragments of 500, over a link that loses one in
-/// twenty: what is delivered has the bytes that were sent, and what has to arrive does.
+/// 42: 8192 packets of 2 to 16,384 bytes, in fragments of 500, over a link that loses one datagram in
+/// twenty: delivered packets have the bytes that were sent, and all reliable ones are delivered.
 #[test]
 fn large_and_small_packets_arrive_bit_by_bit() {
     const PACKETS: usize = 8192;
@@ -236,7 +236,7 @@ fn large_and_small_packets_arrive_bit_by_bit() {
         model.delivered(&packet, "at last");
     }
 
-    // then: see `Model`; all reliable ones came, and of the others those that are not too long
+    // then: see `Model`; all reliable packets came, and of the others those that are not too long
     assert!(model.is_complete(), "{}", seed());
     for mode in [Mode::Unreliable, Mode::Passive] {
         let (sent, delivered) = model.counts(mode);

@@ -1,5 +1,5 @@
-//! What a host believes of a connection: acknowledgements for as long as one likes, round-trip
-//! times, losses, and nothing of an earlier connection.
+//! A host's measurements of a connection: acknowledgements over any time, round-trip times, losses, and
+//! nothing of an earlier connection.
 
 use core::time::Duration;
 
@@ -9,8 +9,8 @@ use porous_tests::{config, disconnect, line, seed};
 
 use crate::{A, B, MS, numbers, stats};
 
-/// 22: acknowledgements go on where the ids of the wire wrap, and for 70,000 packets behind it,
-/// longer than two bytes last.
+/// 22: acknowledgements go on where the ids of the wire wrap, and for 70,000 packets after that, which
+/// are more than two bytes can number.
 #[test]
 fn acknowledgements_go_on_where_ids_wrap() {
     const PACKETS: u32 = 70_000;
@@ -39,8 +39,7 @@ fn acknowledgements_go_on_where_ids_wrap() {
     }
 }
 
-/// 27: on a line that is always as long, 100 samples tell how long, within 5 %, and that it does
-/// not vary.
+/// 27: on a line of constant delay, 100 samples give the delay to within 5 %, and no jitter.
 #[test]
 fn a_constant_delay_is_measured_and_has_no_jitter() {
     for delay in [5, 20, 100, 250] {
@@ -49,7 +48,7 @@ fn a_constant_delay_is_measured_and_has_no_jitter() {
         let mut pair = Pair::new(seed(), links, config::client(), config::new());
         pair.connect_to_listener();
 
-        // when: data flows for 100 pings, of which there is one a round trip, but ten a second at most
+        // when: data flows for 100 pings, one in each round trip, but ten a second at most
         for n in 0..10 * (2 * delay).max(100) {
             for from in [A, B] {
                 let packet = n.to_le_bytes().to_vec();
@@ -74,10 +73,11 @@ fn a_constant_delay_is_measured_and_has_no_jitter() {
     }
 }
 
-/// 28: a connection begins with what a first one begins with, whatever the one before has seen.
+/// 28: a new connection begins with the estimates of a first one, whatever an earlier connection has
+/// measured.
 #[test]
 fn a_new_connection_remembers_nothing_of_the_one_before() {
-    // given: what a first connection knows of itself, and a bad time that it has then
+    // given: the estimates of a first connection, and then a bad line for it
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     pair.connect_to_listener();
     let first = [A, B].map(|address| stats(&pair, address));
@@ -96,7 +96,7 @@ fn a_new_connection_remembers_nothing_of_the_one_before() {
         assert!(bad.frames_lost > 10 && bad.rtt > 300 * MS, "{bad:?}");
     }
 
-    // when: they part, and connect again over a line that is as good as at first
+    // when: the hosts disconnect, and connect again over a line that is as good as at first
     disconnect(&mut pair, A, Disconnect::Now { reason: 0 });
     pair.world.network_mut().set_all(line());
     pair.world.run_for(Duration::from_secs(8));
@@ -113,12 +113,12 @@ fn a_new_connection_remembers_nothing_of_the_one_before() {
     assert_eq!(again, first, "{}", seed());
 }
 
-/// 29: the loss that is counted is the loss that there is, within one in a hundred of what was
-/// sent, after 10,000 packets.
+/// 29: the counted loss is that of the line, to within one in a hundred of the frames sent, after 10,000
+/// packets.
 #[test]
 fn reported_loss_is_the_loss_of_the_line() {
     for percent in [0_u32, 1, 10, 30] {
-        // given: loss of this much, one way
+        // given: this much loss, one way
         let mut pair = Pair::new(seed(), line(), config::client(), config::new());
         pair.connect_to_listener();
         pair.world.run_for(Duration::from_secs(5));

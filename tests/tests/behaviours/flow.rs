@@ -36,7 +36,7 @@ fn urgent_channels_first_and_the_others_in_equal_parts() {
     for _ in 0..600 {
         pair.world.run_for(10 * MS);
         let got = pair.receive_all(B);
-        // Of what came at the same time receiving takes turns between the channels.
+        // Of packets that came at the same time, receiving takes turns between the channels.
         let mut came: Vec<u8> = got.iter().map(|packet| packet.channel.0).collect();
         came.sort_by_key(|&channel| channel != 3);
         order.extend(came);
@@ -61,8 +61,8 @@ fn urgent_channels_first_and_the_others_in_equal_parts() {
     }
 }
 
-/// 47: of three packets of 100 KiB the second and the third find a send buffer of 160 KiB full; the
-/// first arrives, and so do they as soon as there is room.
+/// 47: of three packets of 100 KiB the second and the third find a send buffer of 160 KiB full; the first
+/// arrives, and the others do as soon as there is room.
 #[test]
 fn a_full_send_buffer_refuses_the_next_and_harms_nothing() {
     const LEN: usize = 100 * 1024;
@@ -99,7 +99,7 @@ fn a_clean_long_link_is_filled() {
     // given
     let links = LinkConfig::new().delay(50 * MS);
     let mut pair = Pair::new(seed(), links, config::client(), config::new());
-    // All that is sent in a round trip comes at once.
+    // The socket buffer of B holds everything that is sent in a round trip.
     pair.world.set_socket_buffer(B, usize::MAX);
     pair.connect_to_listener();
     let (a, b, start) = (pair.peer(A), pair.peer(B), pair.world.now());

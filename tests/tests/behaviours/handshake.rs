@@ -36,7 +36,7 @@ fn a_clean_handshake_takes_four_datagrams_and_is_told_once() {
     let mut world = listening(config::client(), config::new().max_peers(1));
     let tape = record(&mut world);
 
-    // when: somebody connects, and both have established it
+    // when: a client connects, and both have established the connection
     connect(&mut world, A, B);
     let limit = Instant::ZERO + 80 * MS;
     let established = world.drive(limit, |world| {
@@ -47,7 +47,7 @@ fn a_clean_handshake_takes_four_datagrams_and_is_told_once() {
         }
     });
 
-    // then: four datagrams and two round-trip times were enough, and nobody is told again
+    // then: four datagrams and two round-trip times were enough, and neither host is told again
     assert_eq!(established, Some(limit), "{}", seed());
     let mut all = tape.all();
     all.retain(|taped| taped.at < limit);
@@ -90,8 +90,8 @@ fn handshakes_that_cross_make_one_connection() {
     }
 }
 
-/// The client's end of an attempt that comes to nothing, with a timeout of 5 s, is told when the
-/// time is over and, by a loop of 10 Hz, at most one tick later; by nothing else.
+/// The client's end of a failed attempt, with a timeout of 5 s, is told after the timeout and, by a loop
+/// of 10 Hz, at most one tick later; nothing else is told.
 fn assert_times_out(world: &mut World, peer: PeerId, service: Service, reason: DisconnectReason) {
     let (context, timeout) = (format!("{service:?}; {}", seed()), Duration::from_secs(5));
     let late = match service {
@@ -139,12 +139,12 @@ fn an_attempt_that_nobody_answers_ends_at_its_time() {
     }
 }
 
-/// 5: the same if the cookie comes, but all that brings it back is lost. The reason tells that
-/// somebody is there.
+/// 5: the same if the cookie comes, but every datagram that brings it back is lost. The reason tells that
+/// a host is there.
 #[test]
 fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
     for service in SERVICES {
-        // given: the server's cookies arrive, what answers them does not
+        // given: the server's cookies arrive, the answers to them do not
         let client = config::client()
             .connect_timeout(Duration::from_secs(5))
             .unwrap();
@@ -160,16 +160,16 @@ fn an_attempt_whose_responses_are_lost_ends_at_its_time() {
         // when
         let peer = connect(&mut world, A, B);
 
-        // then: also the server has kept nothing of it
+        // then: the server has kept nothing of the attempt either
         assert_times_out(&mut world, peer, service, DisconnectReason::Unfinished);
         assert!(world.network().link_stats(B, A).delivered > 0, "{}", seed());
     }
 }
 
-/// 7: a full host says so within a round trip, and its peers do not notice.
+/// 7: a full host says so within a round trip, and does not disturb its peers.
 #[test]
 fn a_full_host_says_so_at_once_and_the_others_do_not_notice() {
-    // given: a host that is full, and a stream from whom it has
+    // given: a host that is full, and a stream from its peer
     let mut pair = Pair::new(seed(), line(), config::client(), config::new().max_peers(1));
     pair.connect_to_listener();
     pair.world.add_host(C, config::client());
@@ -190,7 +190,7 @@ fn a_full_host_says_so_at_once_and_the_others_do_not_notice() {
         pair.world.run_for(16 * MS);
         got.extend(pair.receive_all(B));
     }
-    // ... the stream goes on without a gap, and nobody hears anything
+    // ... the stream goes on without a gap, and no other event is told
     pair.world.run_for(20 * MS);
     got.extend(pair.receive_all(B));
     let first: Vec<u8> = got.iter().map(|packet| packet.payload[0]).collect();
@@ -202,11 +202,11 @@ fn a_full_host_says_so_at_once_and_the_others_do_not_notice() {
     }
 }
 
-/// 14: a server that was started again at its port takes nothing for its own that was sent to the
-/// one before, neither data nor handshakes.
+/// 14: a server that was started again at its port takes nothing that was sent to the one before, neither
+/// data nor handshakes.
 #[test]
 fn a_restarted_server_refuses_what_was_meant_for_the_one_before() {
-    // given: a connection, all of its datagrams, and a server that is started anew
+    // given: a connection, all of its datagrams, and a server that is started again
     let mut world = listening(config::client(), config::new());
     let tape = record(&mut world);
     let peer = connect(&mut world, A, B);
@@ -216,15 +216,15 @@ fn a_restarted_server_refuses_what_was_meant_for_the_one_before() {
     let mut old = tape.all();
     old.retain(|taped| taped.from == A);
 
-    // when: all that the client ever sent comes to the new server, and the client goes on
+    // when: every datagram that the client ever sent comes to the new server, and the client goes on
     for taped in &old {
         world.inject(A, B, taped.datagram.clone());
         world.run_for(100 * MS);
     }
     world.run_for(Duration::from_secs(5));
 
-    // then: nobody is accepted, every datagram of the connection was refused, and the client
-    // learns that it is over
+    // then: no client is accepted, every datagram of the connection was refused, and the client learns
+    // that the connection is over
     let stats = world.host(B).stats();
     assert_eq!(stats.accepted, 0, "{stats:?}; {}", seed());
     let shorts = old.iter().filter(|t| kind(&t.datagram) == Kind::Short);
@@ -242,8 +242,8 @@ fn packets() -> Vec<(Mode, Vec<u8>)> {
     (0..60).map(packet).collect()
 }
 
-/// 17: a peer in the same process is served as one far away. There is no special case for
-/// it: it is a host over a link without delay.
+/// 17: a peer in the same process is served like one far away. There is no special case for such a peer:
+/// it is a host over a link without delay.
 #[test]
 fn local_and_remote_peers_are_served_alike() {
     // given: a server with a client beside it, and one behind a line
@@ -260,7 +260,7 @@ fn local_and_remote_peers_are_served_alike() {
     let peers = connected(&all);
     assert_eq!(peers.len(), 2, "{all:?}; {}", seed());
 
-    // when: the server sends the same to all of them
+    // when: the server sends the same packets to all of them
     for (peer, (mode, packet)) in peers
         .iter()
         .flat_map(|&p| packets().into_iter().map(move |t| (p, t)))
@@ -272,7 +272,7 @@ fn local_and_remote_peers_are_served_alike() {
     }
     world.run_for(Duration::from_secs(2));
 
-    // then: all of them have received the same
+    // then: all of them have received the same packets
     for address in [A, C] {
         let peer = world.host(address).peers().next().map(|(peer, _)| peer);
         let host = world.host_mut(address);
@@ -287,8 +287,8 @@ fn local_and_remote_peers_are_served_alike() {
     }
 }
 
-/// 61: hosts that are configured in different ways agree on what both can, and those that cannot
-/// be of one mind say so; none is left with a connection that does not work.
+/// 61: hosts with different configurations agree on what both can do, and hosts that cannot agree say so;
+/// no host is left with a connection that does not work.
 #[test]
 fn hosts_with_other_configurations_agree_or_say_so() {
     let ok = |config: Result<Config, _>| config.unwrap_or_else(|error| panic!("{error}"));
@@ -322,7 +322,7 @@ fn hosts_with_other_configurations_agree_or_say_so() {
             connect(&mut world, A, B);
             world.run_for(Duration::from_secs(5));
 
-            // then: they are connected, and it works
+            // then: they are connected, and the connection works
             let context = format!("configuration {n}, swapped: {swapped}");
             let ends = one_connection(&mut world, &context);
             assert_talk(&mut world, ends, &context);

@@ -12,7 +12,8 @@ use crate::{A, B, MS, numbers};
 
 const C: u32 = 3;
 
-/// When each host of a pair hears that it is over, from now on, to the microsecond.
+/// The times in microseconds, from now on, at which each host of a pair hears that the connection is
+/// over.
 fn ends(pair: &mut Pair, limit: Duration) -> [Vec<(Duration, DisconnectReason)>; 2] {
     let (start, limit) = (pair.world.now(), pair.world.now() + limit);
     let mut ends = [Vec::new(), Vec::new()];
@@ -30,7 +31,7 @@ fn ends(pair: &mut Pair, limit: Duration) -> [Vec<(Duration, DisconnectReason)>;
     ends
 }
 
-/// 6: on a dark link each side hears once that time is over, when it is and at most a tick later,
+/// 6: on a dark link each side hears of the timeout once, when it has passed and at most a tick later,
 /// and the place is free.
 #[test]
 fn a_dark_link_ends_both_sides_within_a_tick_and_frees_the_place() {
@@ -58,11 +59,11 @@ fn a_dark_link_ends_both_sides_within_a_tick_and_frees_the_place() {
             }
         }
 
-        // when: the link goes dark; what is under way arrives for another 20 ms
+        // when: the link goes dark; datagrams under way arrive for another 20 ms
         pair.world.network_mut().partition(&[A], &[B]);
         let ends = ends(&mut pair, Duration::from_secs(60));
 
-        // then: a tick for what came last to be taken, and one to notice that time is over
+        // then: at most a tick to take the last datagram, and one to notice that the timeout has passed
         for told in ends {
             let [(after, DisconnectReason::Silent)] = told[..] else {
                 panic!("{told:?}; {}", seed());
@@ -102,10 +103,10 @@ fn a_lost_goodbye_is_said_again() {
     assert_told(&mut pair, B, (DisconnectReason::ByPeer(3), 0), "the second");
 }
 
-/// 9: if every second datagram is lost, ten goodbyes within a second are enough but for one time in
-/// a thousand.
+/// 9: if every second datagram is lost, ten DISC within a second are enough, but for one time in a
+/// thousand.
 #[test]
-fn who_leaves_is_heard_within_a_second_at_half_loss() {
+fn a_goodbye_is_heard_within_a_second_at_half_loss() {
     let mut deaf = 0;
     for number in 0..300 {
         // given: half of all datagrams are lost
@@ -125,8 +126,8 @@ fn who_leaves_is_heard_within_a_second_at_half_loss() {
     assert!(deaf <= 1, "{deaf} of 300");
 }
 
-/// 11: after a disconnection at once nothing more is told but its end, whatever still arrives; the
-/// other side hears of it, or finds out by itself.
+/// 11: after a disconnection at once only its end is told, whatever still arrives; the other side hears
+/// of it, or times out.
 #[test]
 fn after_a_disconnection_at_once_only_its_end_is_told() {
     for dark in [false, true] {
@@ -144,7 +145,7 @@ fn after_a_disconnection_at_once_only_its_end_is_told() {
         disconnect(&mut pair, A, Disconnect::Now { reason: 4 });
         pair.world.run_for(Duration::from_secs(60));
 
-        // then: no packet and no event but one
+        // then: no packet and a single event
         let told = events(&mut pair.world, A);
         let reason = if dark {
             DisconnectReason::GoodbyeUnanswered
@@ -167,7 +168,7 @@ fn after_a_disconnection_at_once_only_its_end_is_told() {
     }
 }
 
-/// 12: both leave in the same tick, each for its own reason: each is told one end.
+/// 12: both leave in the same tick, each for a reason of its own: each is told one end.
 #[test]
 fn both_leave_in_one_tick_and_each_is_told_once() {
     for loss in [0.0, 50.0] {
@@ -185,7 +186,7 @@ fn both_leave_in_one_tick_and_each_is_told_once() {
             }
             let ends = ends(&mut pair, Duration::from_secs(60));
 
-            // then: nobody's own reason is taken for the other's
+            // then: neither host takes its own reason for the other's
             for (told, own) in ends.iter().zip([11, 22]) {
                 let [(_, reason)] = told[..] else {
                     panic!("{told:?}; {}", pair.world.seed());
@@ -223,7 +224,7 @@ fn without_a_timeout_an_hour_of_darkness_ends_nothing() {
     pair.world.network_mut().mend();
     pair.world.run_for(Duration::from_secs(3));
 
-    // then: all arrives within seconds, and nothing was told but that there is something to read
+    // then: everything arrives within seconds, and only `Readable` was told
     let all: Vec<u32> = (0..60).collect();
     for address in [A, B] {
         let told = events(&mut pair.world, address);
@@ -232,9 +233,9 @@ fn without_a_timeout_an_hour_of_darkness_ends_nothing() {
     }
 }
 
-/// 71: half a second without a network ends nothing, and two round-trip times after it all is as
-/// before: what had waited is there, and what is sent now arrives at once. This is so for a host that
-/// sends less than the initial window in that time; one that sends more is stopped by the window, and
+/// 71: half a second without a network ends nothing, and two round-trip times later everything is as
+/// before: packets that waited have arrived, and new ones arrive at once. This holds for a host that
+/// sends less than the initial window in that time; a host that sends more is stopped by the window, and
 /// waits for a probe.
 #[test]
 fn half_a_second_of_blackout_is_over_two_round_trips_later() {

@@ -1,6 +1,6 @@
-//! What players and operators expect of a library like this, because others have it: behaviours of
-//! ENet, yojimbo, reliable, netcode, `GameNetworkingSockets` and others, with the parameters of their
-//! own tests. The table in `docs/testing.md` says which test shows which, and what is missing.
+//! What players and operators expect of a library like this because other libraries have it: behaviours
+//! of ENet, yojimbo, reliable, netcode, `GameNetworkingSockets` and others, with the parameters of their
+//! own tests. The table in `docs/testing.md` says which test shows which behaviour, and what is missing.
 
 extern crate alloc;
 
@@ -24,7 +24,7 @@ const B: u32 = Pair::B;
 const MS: Duration = Duration::from_millis(1);
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 
-/// What the host at `address` counted of the other.
+/// The statistics that the host at `address` has of the other.
 fn stats(pair: &Pair, address: u32) -> PeerStats {
     let peer = pair.world.host(address).peer(pair.peer(address));
     peer.map(|peer| peer.stats()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What is allocated, and that all of it is given back.
+//! All allocated memory is given back, and large packets are not copied.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ const SEED: Seed = Seed::new(1);
 
 type Peer = Host<ChaCha8Rng, u8>;
 
-/// A sends to B over a wire without delay, that may lose what A sends.
+/// A sends to B over a wire without delay, which may lose A's datagrams.
 struct Wire {
     a: Peer,
     b: Peer,
@@ -33,7 +33,7 @@ impl Wire {
         }
     }
 
-    /// Connects A to B. Returns the ids by which they know each other.
+    /// Connects A to B. Returns the peer ids that they have for each other.
     fn connect(&mut self) -> [PeerId; 2] {
         let there = self.a.connect(self.now, 2).expect("a free address");
         for _ in 0..10 {
@@ -46,7 +46,7 @@ impl Wire {
         [there, back]
     }
 
-    /// `ms` milliseconds pass, and both say what they have to say.
+    /// `ms` milliseconds pass, and both hosts send what they have to send.
     fn step(&mut self, ms: u64, mut arrives: impl FnMut(&[u8]) -> bool) {
         self.now = self.now + Duration::from_millis(ms);
         carry(&mut self.a, &mut self.b, 1, self.now, &mut arrives);
@@ -74,8 +74,8 @@ fn carry(
     }
 }
 
-/// 41: a connection that ends with half of many packets here gives back every byte; so do the
-/// hosts when they are gone.
+/// 41: a connection that ends with half of many packets received gives back every byte; so do the hosts
+/// when they are dropped.
 #[test]
 fn half_of_a_packet_costs_nothing_after_the_end() {
     // given: two hosts that have had one quiet connection, which is forgotten
@@ -93,17 +93,17 @@ fn half_of_a_packet_costs_nothing_after_the_end() {
         };
         quiet(&mut wire, |_, _| {});
 
-        // when: another one ends while of 30 packets of each mode the last fragment is missing
+        // when: another connection ends while the last fragments of 30 packets of each mode are missing
         let live = measure(|| quiet(&mut wire, leave_halves));
 
-        // then: it has taken much, and all of it was given back
+        // then: it has taken much memory, and all of it was given back
         assert!(live.bytes_max > 100_000, "{live:?}");
         assert_eq!(live.bytes_current, 0, "{live:?}");
     });
     assert_eq!((all.bytes_current, all.count_current), (0, 0), "{all:?}");
 }
 
-/// Of each packet the last fragment, which is shorter, is lost.
+/// The last fragment of each packet, which is shorter than the others, is lost.
 fn leave_halves(wire: &mut Wire, there: PeerId) {
     for n in 0..90 {
         let mode = MODES[n % 3];
@@ -113,13 +113,13 @@ fn leave_halves(wire: &mut Wire, there: PeerId) {
     }
 }
 
-/// 44: a packet of 1.5 MiB is copied neither by the call that sends it nor by the one that receives
-/// it. There is no pipe for hosts in one process: they carry datagrams, and each fragment is copied
-/// into one.
+/// 44: a packet of 1.5 MiB is copied neither by the call that sends it nor by the call that receives it.
+/// There is no pipe for hosts in one process: they exchange datagrams, and each fragment is copied into
+/// one.
 #[test]
 fn a_large_packet_is_copied_by_neither_send_nor_receive() {
     const LEN: usize = 3 << 19;
-    // given: hosts that take packets as long as this, and one such packet
+    // given: hosts that take a packet of this length, and one such packet
     let config = config::new().receive_budget(3 << 19, 4 << 20);
     let mut wire = Wire::new(&config.expect("a valid configuration"));
     let [there, back] = wire.connect();
@@ -137,14 +137,14 @@ fn a_large_packet_is_copied_by_neither_send_nor_receive() {
     let mut got = None;
     let receiving = measure(|| got = wire.b.receive(back));
 
-    // then: no more was allocated than queues and what counts references
+    // then: nothing was allocated but queues and the counts of references
     assert_eq!(got.expect("it has arrived").payload, packet);
     assert!(sending.bytes_total < 4096, "{sending:?}");
     assert!(receiving.bytes_total < 4096, "{receiving:?}");
 }
 
-/// 64: a million packets without fragments allocate nothing when all is warm, but the packets that
-/// are received: one allocation each, which the application owns.
+/// 64: once all queues have their size, a million packets without fragments allocate only the packets
+/// that are received: one allocation each, which the application owns.
 #[test]
 fn a_million_packets_allocate_nothing_but_what_is_received() {
     const BATCH: usize = 100;

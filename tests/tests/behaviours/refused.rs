@@ -1,4 +1,4 @@
-//! What is refused, and that nothing of it stays. Between the hosts a datagram takes 20 ms.
+//! What a host refuses, and that nothing of it stays. Between the hosts a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -8,19 +8,19 @@ use porous_tests::{Kind, config, ended, events, line, record_while, seed};
 
 use crate::{A, B, MODES, MS, stats};
 
-/// 32: the largest packet there may be is delivered; a byte more is refused by name, and nothing
+/// 32: the largest allowed packet is delivered; one that is a byte longer is refused by name, and nothing
 /// of it is sent.
 #[test]
 fn the_largest_packet_passes_and_a_byte_more_is_refused() {
     const LARGEST: usize = 1 << 20;
     // given: the default limits
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
-    // All that is sent in a round trip comes at once.
+    // The socket buffer of B holds everything that is sent in a round trip.
     pair.world.set_socket_buffer(B, usize::MAX);
     pair.connect_to_listener();
     let packet: Vec<u8> = (0..LARGEST).map(|n| (n * 7).to_le_bytes()[1]).collect();
     for mode in MODES {
-        // when: one of a byte too many / then: nothing is queued, nothing is sent
+        // when: a packet is one byte too long / then: nothing is queued, nothing is sent
         let before = stats(&pair, A);
         let refused = pair.send(A, 0, mode, vec![0; LARGEST + 1]);
         assert_eq!(refused, Err(SendError::TooLarge), "{mode:?}");
@@ -35,8 +35,8 @@ fn the_largest_packet_passes_and_a_byte_more_is_refused() {
     }
 }
 
-/// 58: a datagram that was cut off anywhere has no effect at all, not even by what is whole in it.
-/// No peer is disconnected for it: the datagram may have been cut off by another than the remote host.
+/// 58: a datagram that was cut off at any byte has no effect at all, not even by its whole messages. No
+/// peer is disconnected for it: another than the remote host may have cut the datagram off.
 #[test]
 fn a_datagram_that_is_cut_off_leaves_nothing_behind() {
     // given: a datagram with packets on two channels, and nothing else under way
@@ -58,7 +58,7 @@ fn a_datagram_that_is_cut_off_leaves_nothing_behind() {
     pair.world.stop_intercepting();
     let before = (stats(&pair, B), pair.world.host(B).stats().ignored_total());
 
-    // when: all that is shorter comes
+    // when: every shorter datagram comes
     for len in 0..whole.len() {
         pair.world.inject(A, B, whole[..len].to_vec());
     }

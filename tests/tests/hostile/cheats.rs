@@ -199,7 +199,7 @@ fn with_delay(enemy: &Remote<u32>, wire: &Wire, heard: &[u32], delay: u8) -> Vec
     .collect()
 }
 
-/// `[X8 R22]` Frames are acknowledged when they leave the host, before they come.
+/// `[X8 R22]` Frames are acknowledged when they leave the host, before they come. T26.
 #[test]
 fn acknowledgements_that_are_early_get_no_more() {
     let cost = Cost {

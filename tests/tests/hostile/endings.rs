@@ -113,7 +113,7 @@ fn what_an_address_has_left_behind_is_little_work() {
 
 /// `[R3 R4 X18]` One who comes back without end, and never leaves, has one connection.
 #[test]
-fn one_who_comes_back_without_end_has_one_connection() {
+fn a_host_that_comes_back_without_end_has_one_connection() {
     let cost = Cost {
         bytes: 43_000,
         steps: 160,
@@ -189,6 +189,7 @@ fn every_state_has_a_deadline() {
 }
 
 /// `[R23 R4 X3]` What was forgotten early to make room is not let in again by its own old request.
+/// P3.
 #[test]
 fn a_connection_that_was_forgotten_early_is_not_made_again() {
     let cost = Cost {

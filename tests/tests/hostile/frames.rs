@@ -149,7 +149,7 @@ fn frames_behind_are_taken_up_to_256() {
 }
 
 /// `[X13]` Somebody who knows all of a connection leaps with one frame: the honest ones behind it are
-/// still taken, and so is the one whose id was used.
+/// still taken, and so is the one whose id was used. T9.
 #[test]
 fn a_leap_makes_no_honest_frame_look_old() {
     let cost = Cost {

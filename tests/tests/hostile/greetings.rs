@@ -113,7 +113,7 @@ fn answers_that_greet_are_refused() {
     });
 }
 
-/// `[X1 R1 R2]` Ten thousand strangers with the longest greetings leave nothing behind.
+/// `[X1 R1 R2]` Ten thousand strangers with the longest greetings leave nothing behind. D12.
 #[test]
 fn greetings_of_strangers_are_forgotten() {
     let cost = Cost {
@@ -150,7 +150,7 @@ fn greetings_are_kept_as_long_as_their_peers() {
     });
 }
 
-/// `[X3]` A cookie covers the greeting: with another one it is worth nothing.
+/// `[X3]` A cookie covers the greeting: with another one it is worth nothing. D12.
 #[test]
 fn a_greeting_that_was_changed_makes_no_peer() {
     let cost = Cost {
@@ -193,9 +193,9 @@ fn an_attempt_remembers_four_greetings() {
 }
 
 /// `[X1 R21]` A request for sealing is refused, whatever else it says and proves, and nothing is kept of
-/// it. A request for another application is told which one this is.
+/// it. A request for another application is told which one this is. D14.
 #[test]
-fn who_asks_for_sealing_is_refused_in_few_bytes() {
+fn a_request_for_sealing_is_refused_in_few_bytes() {
     let cost = Cost { bytes: 0, steps: 0 };
     case(cost, |scene| {
         let sealed = Offer {
@@ -224,9 +224,9 @@ fn who_asks_for_sealing_is_refused_in_few_bytes() {
 }
 
 /// `[X7 B3]` A request for sealing ends no attempt of ours; its sender is told. A listener that could
-/// seal is connected to in plain, as it did not refuse.
+/// seal is connected to in plain, as it did not refuse. D14.
 #[test]
-fn who_could_seal_and_gives_a_cookie_is_connected_in_plain() {
+fn a_listener_that_could_seal_and_gives_a_cookie_is_connected_in_plain() {
     let cost = Cost {
         bytes: 5000,
         steps: 50,
@@ -246,7 +246,7 @@ fn who_could_seal_and_gives_a_cookie_is_connected_in_plain() {
     });
 }
 
-/// `[X7]` A refusal because of security ends the attempt that it names, and says so.
+/// `[X7]` A refusal because of security ends the attempt that it names, and says so. D14.
 #[test]
 fn a_refusal_because_of_security_says_so() {
     let cost = Cost {
@@ -291,9 +291,9 @@ fn pings(scene: &mut Scene, offer: &Offer) -> usize {
 }
 
 /// `[X10 R15]` A host whose timeout is next to nothing is pinged ten times a second, and not more often;
-/// one with a long timeout, or that does not say, as often as the host's own timeout wants.
+/// one with a long timeout, or that does not say, as often as the host's own timeout wants. D13.
 #[test]
-fn who_stands_no_silence_gets_ten_pings_a_second() {
+fn a_peer_with_the_shortest_timeout_gets_ten_pings_a_second() {
     let cost = Cost {
         bytes: 16_000,
         steps: 170,

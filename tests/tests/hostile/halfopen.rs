@@ -232,7 +232,7 @@ fn an_attempt_answers_no_request_without_padding() {
 /// `[R1 R2]` Of many who claim to be whom we try to reach four are remembered, and all are answered
 /// in less than they have sent.
 #[test]
-fn an_attempt_remembers_four_of_those_who_ask() {
+fn an_attempt_remembers_four_hosts_that_ask() {
     let cost = Cost {
         bytes: 360,
         steps: 50,
@@ -253,7 +253,7 @@ fn an_attempt_remembers_four_of_those_who_ask() {
 
 /// `[X7]` Answers with the right nonces from elsewhere are nobody's.
 #[test]
-fn an_attempt_takes_no_answer_from_elsewhere() {
+fn an_attempt_takes_no_answer_from_another_address() {
     let cost = Cost {
         bytes: 500,
         steps: 110,
@@ -277,7 +277,7 @@ fn an_attempt_takes_no_answer_from_elsewhere() {
 
 /// `[X6 X7]` A disconnection ends an attempt if its sender has asked us and knows what we asked.
 #[test]
-fn an_attempt_is_ended_only_by_whom_it_has_heard() {
+fn an_attempt_is_ended_only_by_a_host_that_it_has_heard() {
     let cost = Cost {
         bytes: 360,
         steps: 50,

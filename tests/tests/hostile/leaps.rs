@@ -143,7 +143,7 @@ fn with_order(unordered: bool) -> Config {
 
 /// `[X13 X15 X19]` A packet is forged that is so far ahead, in every mode, whole and in part, and so
 /// are its sentinel and its tombstone, on a channel that is in use and on one that was never used: what
-/// the guest sends afterwards all comes, in order.
+/// the guest sends afterwards all comes, in order. P14.
 #[test]
 fn a_forged_leap_of_any_kind_silences_no_channel() {
     let cost = Cost {

@@ -56,7 +56,7 @@ fn a_liar_with_two_offers_is_held_to_the_acknowledgement() {
 
 /// `[B3]` Acknowledged for another application, the attempt ends; asked for one, it goes on.
 #[test]
-fn only_who_has_seen_our_request_can_be_incompatible_with_it() {
+fn only_a_host_that_saw_a_request_can_refuse_it_as_incompatible() {
     let cost = Cost {
         bytes: 360,
         steps: 50,

@@ -146,7 +146,7 @@ fn a_check_of_all_bytes_is_not_guessed() {
 }
 
 /// `[X7 X13 X19]` What it takes to forge a frame: 2^32 checks for each of the ids that a client has,
-/// 2^48 datagrams in all. Here the id is known, and a million checks hit nothing.
+/// 2^48 datagrams in all. Here the id is known, and a million checks hit nothing. P15.
 #[test]
 fn a_million_guesses_at_the_check_bring_nothing() {
     let cost = Cost {
@@ -293,7 +293,7 @@ fn an_attempt_is_not_completed_by_a_guess() {
 
 /// `[X7 R1]` Who asks in the name of the sought host and tries all ids of two bytes is not taken for
 /// it: a frame stands for the acknowledgement only if its check is made of both nonces, of which the
-/// liar knows its own.
+/// liar knows its own. C9.
 #[test]
 fn a_forged_request_and_a_guessed_id_connect_nobody() {
     let cost = Cost {

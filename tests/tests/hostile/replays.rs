@@ -118,7 +118,7 @@ fn a_conversation_replayed_while_it_goes_on_brings_nothing() {
 
 /// `[R23 X18]` Replayed from other addresses it brings nothing, while it goes on and when it is over.
 #[test]
-fn a_conversation_replayed_from_elsewhere_brings_nothing() {
+fn a_conversation_replayed_from_other_addresses_changes_nothing() {
     let cost = Cost {
         bytes: 48_000,
         steps: 110,
@@ -257,7 +257,7 @@ fn a_conversation_replayed_into_the_next_one_brings_nothing() {
 }
 
 /// `[R23 X19 X23]` Frames of another lap of their short ids are known for what they are: none is taken,
-/// 700 frames later.
+/// 700 frames later. P15.
 #[test]
 fn frames_of_another_lap_are_known_by_their_check() {
     let cost = Cost {

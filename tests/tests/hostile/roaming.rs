@@ -161,7 +161,7 @@ fn newest_frames_from_ever_new_addresses_are_asked_three_at_once() {
 /// `[X26 R15 R17 R21]` 10,000 datagrams with 100 challenges each come from four addresses in turn:
 /// three of these get one response for each at most.
 #[test]
-fn challenges_from_elsewhere_are_answered_once_a_datagram() {
+fn challenges_from_other_addresses_are_answered_once_a_datagram() {
     let cost = Cost {
         bytes: 12_000,
         steps: 110,
@@ -220,7 +220,7 @@ fn responses_that_nobody_asked_for_move_nobody() {
 /// `[X7 X26 R21]` Goodbyes with one of two nonces right come from elsewhere, and end nothing. With both
 /// right it is the peer that leaves.
 #[test]
-fn goodbyes_from_elsewhere_need_both_nonces() {
+fn goodbyes_from_other_addresses_need_both_nonces() {
     let cost = Cost {
         bytes: 700,
         steps: 100,

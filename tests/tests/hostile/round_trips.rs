@@ -51,6 +51,7 @@ fn round_trips_of_nothing_do_not_make_the_host_repeat_itself_without_end() {
 }
 
 /// `[X9 R25]` The host is stepped for each datagram of a flood, and pongs come before their pings do.
+/// P4.
 #[test]
 fn a_flood_does_not_make_the_host_repeat_itself_faster_and_faster() {
     let cost = Cost {

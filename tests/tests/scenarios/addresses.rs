@@ -13,10 +13,10 @@ use porous_tests::{Kind, config, connected, ended, events, kind, line, record, s
 
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
-/// Where the client is seen outside its own network, and the server reached.
+/// The addresses at which the client is seen outside its own network, and the server is reached.
 const OUTSIDE: [u32; 2] = [100, 200];
 const STRANGER: u32 = 3;
-/// Nobody is there.
+/// An address without a host.
 const NOWHERE: u32 = 77;
 const BOTH: [u32; 2] = [CLIENT, SERVER];
 const SECOND: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ fn two_ways(links: LinkConfig) -> World {
     world
 }
 
-/// The client and a stranger; the server is nowhere.
+/// The client and a stranger; there is no server.
 fn strangers(links: LinkConfig) -> World {
     let mut world = World::new(seed(), links);
     world.add_host(CLIENT, config::new());
@@ -59,19 +59,20 @@ fn a_server_with_two_addresses_sees_one_connection() {
     }
 }
 
-/// The rule of the first cookie alone would not do: the first address falls silent in the middle.
+/// The rule of the first cookie alone is not enough: the first address falls silent in the middle.
+/// D11.
 #[test]
 fn a_server_sees_one_connection_whatever_is_lost() {
     for number in 0..200 {
         let seed = seed().child("addresses", number);
         let order = ORDERS[usize::from(number % 2 == 0)];
-        let loss = if number < 100 { 30.0 } else { 10.0 }; // and a quarter below
+        let loss = if number < 100 { 30.0 } else { 10.0 }; // per cent; a quarter of it below
         let jittery = line().jitter(Duration::from_millis(30));
         let mut world = two_ways(jittery.loss(loss));
         world
             .network_mut()
             .set_both(CLIENT, SERVER, jittery.loss(loss));
-        // Another run for each number.
+        // Each number draws another run.
         let mut count = seed.get();
         world.intercept(move |_| {
             count = count
@@ -123,7 +124,7 @@ fn an_address_that_dies_in_the_handshake_is_left_for_another() {
     for order in ORDERS {
         let mut world = two_ways(line());
         connect(&mut world, &order);
-        // Both cookies have come, and one has gone back; from now on the first address is dead.
+        // Both cookies have come, and one has been brought back; from now on the first address is dead.
         world.run_for(Duration::from_millis(50));
         let [first, _] = order;
         let (near, far) = ((CLIENT, SERVER), (OUTSIDE[0], OUTSIDE[1]));
@@ -135,7 +136,7 @@ fn an_address_that_dies_in_the_handshake_is_left_for_another() {
 }
 
 #[test]
-fn who_listens_elsewhere_makes_no_peer_while_the_first_answers() {
+fn a_listener_at_a_second_address_makes_no_peer_while_the_first_answers() {
     let mut world = two_ways(line());
     world.add_host(STRANGER, config::new());
     assert_eq!(world.host_mut(STRANGER).listen(Listen::Open), Ok(()));
@@ -150,7 +151,7 @@ fn who_listens_elsewhere_makes_no_peer_while_the_first_answers() {
 
 #[test]
 fn a_stranger_that_was_met_as_well_is_told() {
-    // The stranger connects to us as we to it, but its acknowledgements are lost.
+    // The stranger and the client connect to each other, but the stranger's acknowledgements are lost.
     let mut world = two_ways(line());
     world.add_host(STRANGER, config::new());
     world.intercept(|passing| {
@@ -170,7 +171,8 @@ fn a_stranger_that_was_met_as_well_is_told() {
     assert_eq!(told, [(peer, DisconnectReason::ByPeer(0), 0)]);
 }
 
-/// It takes itself for the peer, and writes to the connection id that the server writes to as well.
+/// The stranger takes itself for the peer, and sends under the connection id that the server uses as
+/// well.
 #[test]
 fn a_stranger_that_was_met_as_well_is_not_taken_for_the_peer() {
     let crc = || config::new().integrity(Integrity::Crc32c);
@@ -225,6 +227,7 @@ fn a_stranger_that_was_met_as_well_is_not_taken_for_the_peer() {
     }
 }
 
+/// D11.
 #[test]
 fn a_stranger_that_gives_up_does_not_end_the_attempt() {
     let mut world = two_ways(line());
@@ -248,7 +251,7 @@ fn a_stranger_that_gives_up_does_not_end_the_attempt() {
     assert!(one_between(&mut world, BOTH, "without the stranger").is_some());
 }
 
-/// A refusal strikes one address off.
+/// A refusal strikes one address off the list. D11.
 #[test]
 fn the_attempt_is_refused_when_all_addresses_have_refused() {
     let mut world = two_ways(line());
@@ -293,7 +296,7 @@ fn a_mirror_at_one_address_changes_nothing() {
     connect(&mut world, &[NOWHERE, OUTSIDE[1]]);
     world.flush(CLIENT);
     for _ in 0..20 {
-        // All that was sent to the mirror comes back.
+        // The mirror sends back every datagram that it gets.
         let sent = tape.all();
         let at = world.now();
         for taped in sent
@@ -309,11 +312,11 @@ fn a_mirror_at_one_address_changes_nothing() {
 }
 
 #[test]
-fn who_gives_up_tells_everybody_who_is_known() {
+fn an_attempt_that_is_given_up_tells_every_host_that_it_knows() {
     let mut world = strangers(line());
     world.add_host(SERVER, config::new());
     let there = [SERVER, STRANGER].map(|host| world.connect(host, CLIENT).expect("free"));
-    // Nobody hears an acknowledgement.
+    // No host gets an acknowledgement.
     world.intercept(|passing| {
         let lost = [Kind::Acknowledge, Kind::Short].contains(&kind(passing.datagram));
         if lost {
@@ -333,9 +336,9 @@ fn who_gives_up_tells_everybody_who_is_known() {
     }
 }
 
-/// Goodbyes go to the address that the old connection was at, whichever the new one comes to.
+/// A DISC goes to the address of the old connection, whichever address the new one uses.
 #[test]
-fn who_has_left_may_ask_at_all_addresses_again_at_once() {
+fn a_client_that_left_may_ask_at_all_addresses_again_at_once() {
     for (first, second) in [(0, 1), (1, 0), (0, 0)] {
         let mut world = two_ways(line());
         let old = connect(&mut world, &ORDERS[first]);
@@ -390,13 +393,14 @@ fn attempts_may_share_an_address() {
         let ends = [(CLIENT, here[n]), (friends[n], there[n])];
         assert_talk_between(&mut world, ends, "friends");
     }
-    // Nothing came from the address, so that a third may be there; but nobody connects twice.
+    // No datagram came from this address, so another host may be there; but a host connects to another
+    // one only once.
     let twice = world.connect_any(CLIENT, &[NOWHERE, 10]);
     assert_eq!(twice, Err(ConnectError::AlreadyConnected));
     assert!(world.connect_any(CLIENT, &[NOWHERE, 12]).is_ok());
 }
 
-/// `docs/limits.md`: nothing but its requests grows with the number of addresses.
+/// `docs/limits.md`: the number of addresses changes only the number of requests.
 #[test]
 fn an_attempt_asks_each_address_as_often_as_a_single_one() {
     let requests = |addresses: &[u32]| {

@@ -1,4 +1,4 @@
-//! A game that asks an advisor how often to send, on a path that gets worse and better.
+//! A game asks an advisor how often to send, on a path that gets worse and better.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -13,7 +13,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// 60 ticks a second.
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// One way.
+/// The line, with its delay one way.
 fn line(delay: u32) -> LinkConfig {
     LinkConfig::new().delay(delay * MS)
 }
@@ -66,7 +66,7 @@ impl Game {
         network.set_both(Pair::A, Pair::B, link);
     }
 
-    /// Plays for `time`, and tells how many states were sent.
+    /// Plays for `time`, and returns the number of states that were sent.
     fn play(&mut self, time: Duration) -> u32 {
         let (end, before) = (self.pair.world.now() + time, self.sent);
         while self.pair.world.now() < end {
@@ -75,7 +75,7 @@ impl Game {
         self.sent - before
     }
 
-    /// How long it takes until the mode is another one.
+    /// The time until the mode changes.
     fn until_it_changes(&mut self) -> Duration {
         let (start, mode) = (self.pair.world.now(), self.mode);
         while self.mode == mode {
@@ -87,11 +87,12 @@ impl Game {
     }
 }
 
+/// D7.
 #[test]
 fn a_game_sends_less_while_round_trips_are_long() {
     let mut game = Game::new();
     let states = game.play(11 * SECOND);
-    // At ticks: thirty a second are every second or third one.
+    // At 60 ticks a second, thirty states a second are one every second or third tick.
     assert!((200..=330).contains(&states), "{states} in eleven seconds");
     assert_eq!(game.mode, BinaryMode::Good);
 
@@ -107,7 +108,8 @@ fn a_game_sends_less_while_round_trips_are_long() {
     assert!(time > SECOND && time < 20 * SECOND, "after {time:?}");
 }
 
-/// It was good for a moment only: each time it takes longer until that is believed.
+/// Each time that the path was good only for a moment, it takes longer until the advisor trusts it.
+/// D7.
 #[test]
 fn a_path_that_toggles_is_trusted_ever_less() {
     let mut game = Game::new();
@@ -121,7 +123,7 @@ fn a_path_that_toggles_is_trusted_ever_less() {
     }
     let doubled = |pair: &[Duration]| pair[1] > pair[0] + pair[0] / 3;
     assert!(waits.windows(2).all(doubled), "{waits:?}");
-    // A minute of peace, and it is believed at once.
+    // After a quiet minute the advisor trusts the path at once.
     game.play(60 * SECOND);
     game.set_link(line(300));
     game.until_it_changes();
@@ -140,7 +142,7 @@ fn a_game_sends_less_while_much_is_lost() {
     game.set_link(line(50));
     let time = game.until_it_changes();
     assert!(time < 20 * SECOND, "forgotten after {time:?}");
-    // Less than one in a hundred is no reason.
+    // A loss of less than one in a hundred is no reason to send less.
     game.set_link(line(50).loss(0.5));
     game.play(60 * SECOND);
     assert_eq!(game.mode, BinaryMode::Good);

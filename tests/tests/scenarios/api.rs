@@ -1,5 +1,4 @@
-//! Every error of the public interface, and the one panic: when they come, and that they do no
-//! harm.
+//! Every error of the public interface, and the one panic: when they come, and that they change nothing.
 
 use core::panic::AssertUnwindSafe;
 use core::time::Duration;
@@ -14,7 +13,7 @@ use porous_tests::{disconnect, events, flush, line, quiet_pair};
 
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
-/// Nothing here depends on chance.
+/// No test here depends on chance.
 const SEED: Seed = Seed::new(1);
 const NOW: Disconnect = Disconnect::Now { reason: 0 };
 
@@ -92,6 +91,7 @@ fn a_peer_that_is_connecting_or_disconnecting_takes_no_packets() {
     assert_eq!(pair.world.disconnect(A, peer, NOW), Ok(()), "once more");
 }
 
+/// C18.
 #[test]
 fn a_channel_beyond_those_of_the_host_with_fewer_is_unknown() {
     let channels = |count| Config::new().channels(&vec![Priority::Low; count]).unwrap();
@@ -242,7 +242,7 @@ fn a_configuration_holds_valid_values_only() {
     }
 }
 
-/// Every host would refuse such an offer.
+/// Every host would refuse an offer with such a packet.
 #[test]
 fn no_packet_is_so_long_that_no_budget_could_hold_it() {
     for (packet, expected) in [

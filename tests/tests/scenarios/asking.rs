@@ -1,6 +1,5 @@
-//! §2.3, where the application of the listener decides (`docs/wire.md`, "Handshake"): it is asked
-//! once, and what it answers is what the other one hears, whatever is lost. Between A and B a
-//! datagram takes 20 ms.
+//! §2.3, where the application of the listener decides (`docs/wire.md`, "Handshake"): it is asked once,
+//! and the other host hears its answer, whatever is lost. Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -19,7 +18,7 @@ const B: u32 = Pair::B;
 const MS: Duration = Duration::from_millis(1);
 const NOW: Disconnect = Disconnect::Now { reason: 7 };
 
-/// B asks its application.
+/// B asks its application about each request.
 fn asking(a: Config, b: Config) -> World {
     let mut world = Pair::new(seed(), line(), a, b).world;
     assert_eq!(world.host_mut(B).listen(Listen::Ask), Ok(()));
@@ -31,7 +30,7 @@ fn connect(world: &mut World) -> PeerId {
     peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
 }
 
-/// The peer that asks at B, and B was told nothing else.
+/// The peer that asks at B, whose application was told nothing else.
 fn request(world: &mut World) -> PeerId {
     let told = events(world, B);
     let [Event::Request { peer, address: A }] = told[..] else {
@@ -55,7 +54,7 @@ fn refused(said: &[u8]) -> DisconnectReason {
 }
 
 #[test]
-fn who_asks_hears_nothing_until_the_answer() {
+fn a_host_that_asks_hears_nothing_until_the_application_answers() {
     let (mut world, a, b) = asked();
     let answers = world.network().link_stats(B, A).sent;
     world.run_for(5000 * MS);
@@ -154,9 +153,9 @@ fn no_answer_in_time_is_a_refusal() {
     assert_eq!(ended(&told), [(a, refused(b""), 0)], "{}", world.seed());
 }
 
-/// An attempt that nothing answers ends otherwise: `a_host_that_does_not_listen_is_silent`.
+/// An attempt that no host answers ends with another reason: `a_host_that_does_not_listen_is_silent`.
 #[test]
-fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
+fn an_attempt_without_an_answer_of_the_application_knows_that_a_host_is_there() {
     let limit = 3000 * MS;
     let client = config::client().connect_timeout(limit).unwrap();
     let mut world = asking(client, config::new());
@@ -168,7 +167,7 @@ fn who_gets_no_answer_of_an_application_knows_that_somebody_is_there() {
 }
 
 #[test]
-fn who_gives_up_is_not_asked_about_any_more() {
+fn the_application_is_not_asked_about_a_host_that_gave_up() {
     let (mut world, a, b) = asked();
     assert_eq!(world.disconnect(A, a, NOW), Ok(()));
     world.run_for(100 * MS);
@@ -176,7 +175,7 @@ fn who_gives_up_is_not_asked_about_any_more() {
     let gone = DisconnectReason::ByPeer(7);
     assert_eq!(ended(&told), [(b, gone, 0)], "{}", world.seed());
     assert_eq!(world.accept(B, b), Err(AnswerError::UnknownPeer));
-    // Coming back at once is a new request.
+    // To come back at once is a new request.
     let again = connect(&mut world);
     world.run_for(200 * MS);
     let b = request(&mut world);
@@ -187,7 +186,7 @@ fn who_gives_up_is_not_asked_about_any_more() {
 }
 
 #[test]
-fn to_disconnect_who_asks_is_to_refuse() {
+fn disconnecting_a_peer_that_asks_refuses_it() {
     let (mut world, a, b) = asked();
     assert_eq!(world.disconnect(B, b, NOW), Ok(()));
     world.run_for(100 * MS);
@@ -210,7 +209,7 @@ fn a_refused_request_that_comes_late_asks_nobody() {
     world.stop_intercepting();
     events(&mut world, A);
     assert_eq!(events(&mut world, B).len(), 1);
-    // While the refusal is remembered, and when its cookie has expired.
+    // The refused request comes while the refusal is remembered, and when its cookie has expired.
     for pause in [1000 * MS, 28_000 * MS, 3000 * MS, 60_000 * MS] {
         world.run_for(pause);
         for taped in tape.all().into_iter().filter(|taped| taped.from == A) {
@@ -223,7 +222,7 @@ fn a_refused_request_that_comes_late_asks_nobody() {
 }
 
 #[test]
-fn who_waits_for_an_answer_takes_a_place() {
+fn a_request_that_waits_for_an_answer_takes_a_place() {
     const LATE: u32 = 3;
     let mut world = asking(config::client(), config::new().max_peers(1));
     connect(&mut world);
@@ -235,7 +234,7 @@ fn who_waits_for_an_answer_takes_a_place() {
     let full = DisconnectReason::Refused(Refusal::Full);
     let told = events(&mut world, LATE);
     assert_eq!(ended(&told), [(late.unwrap_or(b), full, 0)]);
-    // Refused, it takes none, although it lingers.
+    // A refused peer takes no place, although it lingers.
     assert_eq!(world.refuse(B, b, b""), Ok(()));
     assert!(world.connect(LATE, B).is_ok());
     world.run_for(200 * MS);
@@ -245,12 +244,12 @@ fn who_waits_for_an_answer_takes_a_place() {
 }
 
 #[test]
-fn a_newcomer_that_is_accepted_replaces_whoever_had_its_address() {
+fn a_newcomer_that_is_accepted_replaces_the_peer_at_its_address() {
     let (mut world, _, b) = asked();
     assert_eq!(world.accept(B, b), Ok(()));
     world.run_for(200 * MS);
     events(&mut world, B);
-    world.remove_host(A); // it was killed
+    world.remove_host(A); // the program was killed
     world.add_host(A, config::client());
     let a = connect(&mut world);
     world.run_for(200 * MS);

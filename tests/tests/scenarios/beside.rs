@@ -1,6 +1,6 @@
-//! A game beside a file on the same connection: states and events of high priority, 60 times a
-//! second, and as much of low priority as is taken, over 10 Mbit/s with a queue of 100 ms, 30 ms each
-//! way with 5 ms of jitter. Events are not much later than without the file.
+//! A game beside a file on the same connection: states and events of high priority, 60 times a second,
+//! and as much of low priority as the host accepts, over 10 Mbit/s with a queue of 100 ms, 30 ms each way
+//! with 5 ms of jitter. Events are not much later than without the file.
 
 use core::time::Duration;
 
@@ -13,7 +13,7 @@ const MS: Duration = Duration::from_millis(1);
 const FRAME: Duration = Duration::from_micros(16_667);
 const TICKS: u32 = 60 * 40;
 const SEEDS: core::ops::RangeInclusive<u64> = 1..=4;
-/// Until then slow start looks for the end of the path.
+/// Until then slow start looks for the rate of the path.
 const SETTLED: u32 = 60 * 5;
 
 /// The game's channels, and that of the file.
@@ -26,7 +26,7 @@ fn config() -> Config {
     config::new().channels(&priorities).expect("three")
 }
 
-/// How long events took, in microseconds, and how much of the file came.
+/// The latency of each event in microseconds, and the packets of the file that arrived.
 fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>, u64) {
     let line = LinkConfig::new().delay(30 * MS).jitter(5 * MS).loss(loss);
     let line = line.rate(10_000_000).queue(Queue::Time(100 * MS));
@@ -73,7 +73,7 @@ fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>
     (took, file)
 }
 
-/// The 99th percentile of all seeds, and the least that came of a file.
+/// The 99th percentile over all seeds, and the least number of file packets in a run.
 fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
     let (mut took, mut least) = (Vec::new(), u64::MAX);
     for seed in SEEDS {
@@ -85,6 +85,7 @@ fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
     (took[(took.len() - 1) * 99 / 100], least)
 }
 
+/// P12.
 #[test]
 fn events_are_as_soon_beside_a_file() {
     if by_policy(false, true) {
@@ -95,8 +96,8 @@ fn events_are_as_soon_beside_a_file() {
             let (alone, _) = percentile(loss, service, false);
             let (beside, file) = percentile(loss, service, true);
             let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
-            // Where hosts are called once a frame it is one more, or two where they take turns in
-            // being late.
+            // Where hosts are called once a frame, an event may take one frame more, or two where the
+            // hosts are late in turns.
             let most = alone + if service == FRAME { 33_335 } else { 10_000 };
             assert!(beside <= most, "{context}");
             assert!(file > 25_000_000, "{context}");

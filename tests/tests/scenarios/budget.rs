@@ -1,5 +1,5 @@
-//! What the host adds to a controller, whichever it is (P12): a window that was not used gives no
-//! right to a burst.
+//! The host limits every controller in the same way (P12): a window that was not used does not allow a
+//! burst.
 
 use core::time::Duration;
 
@@ -33,6 +33,7 @@ fn window(pair: &Pair) -> (u32, u32) {
     stats.map_or((0, 0), |stats| (stats.window, stats.flight))
 }
 
+/// P12.
 #[test]
 fn a_window_that_was_not_used_gives_no_right_to_a_burst() {
     let config = Config::new().congestion(Congestion::Custom(|_| Box::new(Wide)));
@@ -52,7 +53,7 @@ fn a_window_that_was_not_used_gives_no_right_to_a_burst() {
     }
     assert_eq!(window(&pair).0, INITIAL);
     send(&mut pair, 1 << 20);
-    // What was sent before is acknowledged in the meantime, and makes it wider once.
+    // Frames from before are acknowledged in the meantime, and widen the window once.
     pair.world.run_for(FRAME);
     let (wider, flight) = window(&pair);
     assert!(wider <= 2 * INITIAL && flight <= wider, "{wider}, {flight}");
@@ -64,7 +65,7 @@ fn a_window_that_was_not_used_gives_no_right_to_a_burst() {
         most = most.max(window);
     }
     assert!(most > 4 * INITIAL, "what is used makes it wider: {most}");
-    // And what was used long ago does not count.
+    // A use of the window long ago does not count.
     pair.world.run_for(30_000 * MS);
     for _ in 0..60 {
         send(&mut pair, 100);

@@ -1,5 +1,5 @@
-//! Hosts that are stepped seldom, very often, or not at all for a while, and clocks that jump in
-//! the middle of something. Between A and B a datagram takes 20 ms.
+//! Hosts that are stepped seldom, very often, or not at all for a while, and clocks that jump at any
+//! moment. Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ fn set_services(pair: &mut Pair, services: [Service; 2]) {
     }
 }
 
-/// A connection whose hosts are called like this from the beginning.
+/// A connection whose hosts are called at these intervals from the beginning.
 fn stepped(every: [Duration; 2]) -> Pair {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     set_services(&mut pair, every.map(Service::tick));
@@ -30,7 +30,7 @@ fn stepped(every: [Duration; 2]) -> Pair {
     pair
 }
 
-/// Nobody was told of an end.
+/// No host was told of an end.
 fn assert_connected(pair: &mut Pair, context: &str) {
     for address in [A, B] {
         let told = events(&mut pair.world, address);
@@ -62,7 +62,7 @@ fn hosts_of_any_pace_transfer_all_and_stay_connected() {
             }
             pair.world.run_for(Duration::from_secs(30));
             assert_connected(&mut pair, &context);
-            // Half of a minute without packets costs pings, answers and acknowledgements of these.
+            // Half a minute without packets costs pings, their answers and the acknowledgements of these.
             let before = pair.world.network().link_stats(A, B).sent;
             pair.world.run_for(Duration::from_secs(30));
             let idle = pair.world.network().link_stats(A, B).sent - before;
@@ -71,7 +71,7 @@ fn hosts_of_any_pace_transfer_all_and_stay_connected() {
     }
 }
 
-/// A step a second is slow, and nothing else: T_step,avg and the pings tell T_rto so (7).
+/// With one step a second and no other traffic, T_step,avg and the pings set T_rto (7).
 #[test]
 fn seldom_steps_are_not_taken_for_losses() {
     let mut pair = stepped([Duration::from_secs(1); 2]);
@@ -85,8 +85,8 @@ fn seldom_steps_are_not_taken_for_losses() {
     assert_eq!(frames_lost(&pair, A), before, "{}", seed());
 }
 
-/// A loading screen: one or both programs do not call their hosts for longer than the timeout of
-/// 10 s (T23). A host that is away does not blame the other, and a transfer goes on where it was.
+/// A loading screen: one or both programs do not call their hosts for longer than the timeout of 10 s
+/// (T23). A paused host does not blame the other, and a transfer goes on where it was.
 #[test]
 fn a_loading_screen_of_both_ends_nothing() {
     for traffic in [false, true] {
@@ -97,7 +97,7 @@ fn a_loading_screen_of_both_ends_nothing() {
                 queue(&mut pair, A, 100);
                 pair.world.run_for(Duration::from_millis(30));
             }
-            // Both are called next in 15 s, or one a bit later than the other.
+            // Both are called next in 15 s, or one a little later than the other.
             let until = pair.world.now() + Duration::from_secs(15);
             let away = |more: u64| Service::Tick {
                 every: Duration::from_secs(1000),
@@ -115,8 +115,8 @@ fn a_loading_screen_of_both_ends_nothing() {
     }
 }
 
-/// The host that is not away hears nothing for 15 s: silence, by its timeout of 10 s. With a longer
-/// timeout the connection survives. The host that was away never ends the connection by itself.
+/// The host that is not paused hears nothing for 15 s, which is silence by its timeout of 10 s. With a
+/// longer timeout the connection survives. The paused host never ends the connection by itself.
 #[test]
 fn a_loading_screen_of_one_is_for_the_other_to_judge() {
     for (timeout, survives) in [(10, false), (20, true)] {
@@ -146,8 +146,8 @@ fn a_loading_screen_of_one_is_for_the_other_to_judge() {
     }
 }
 
-/// Whatever is under way while a clock jumps seems to have taken an hour, and T_rtt,avg goes astray.
-/// Pings go on at least once a second all the same (T24), and what is lost is soon sent again.
+/// A datagram that is under way while a clock jumps seems to have taken an hour, so T_rtt,avg is wrong.
+/// Pings still go on at least once a second (T24), and lost packets are soon sent again.
 #[test]
 fn a_clock_that_jumps_does_not_silence_a_connection() {
     let config = config::new().timeout(Duration::from_secs(5)).unwrap();
@@ -165,7 +165,7 @@ fn a_clock_that_jumps_does_not_silence_a_connection() {
     assert_connected(&mut pair, "both clocks have jumped");
 }
 
-/// Two hosts and a wire that takes no time; the test sets their clocks.
+/// Two hosts and a wire without delay; the test sets their clocks.
 struct Jumper {
     hosts: [Host<ChaCha8Rng, usize>; 2],
     clocks: [Instant; 2],
@@ -184,7 +184,8 @@ impl Jumper {
         }
     }
 
-    /// One datagram passes, or both hosts are stepped. False if nothing is left to be said.
+    /// One datagram passes, or both hosts are stepped. Returns false if neither host has anything to
+    /// send.
     fn step(&mut self) -> bool {
         let mut buf = [0; 1200];
         for (from, to) in [(0, 1), (1, 0)] {
@@ -221,8 +222,8 @@ impl Jumper {
     }
 }
 
-/// Before each datagram of a handshake, of a transfer and of a disconnection, one clock or both
-/// jump once.
+/// One clock or both jump once, before each datagram of a handshake, of a transfer and of a
+/// disconnection. T23.
 #[test]
 fn an_hour_passes_in_the_middle_of_anything() {
     for jump in [[HOUR, HOUR], [HOUR, Duration::ZERO], [Duration::ZERO, HOUR]] {
@@ -299,7 +300,7 @@ fn near_the_end_of_time_connections_are_made_and_ended() {
     }
 }
 
-/// T_step,avg is of steps, not of pauses: (7) does not grow for a second without a step.
+/// T_step,avg measures steps, not pauses: a second without a step does not raise T_rto (7).
 #[test]
 fn a_pause_is_no_step() {
     let mut wire = Jumper::new(Instant::ZERO);
@@ -311,7 +312,7 @@ fn a_pause_is_no_step() {
         let (_, peer) = wire.hosts[0].peers().next().expect("B");
         peer.stats().resend_timeout
     };
-    // A silent connection measures once a second.
+    // A silent connection is measured once a second.
     for _ in 0..1000 {
         after(200);
     }
@@ -322,7 +323,7 @@ fn a_pause_is_no_step() {
     assert_eq!(after(200), timeout);
 }
 
-/// A flush is not cut short by a host that is called seldom, but by its deadline.
+/// The flush of a host that is called seldom ends by its deadline, not earlier.
 #[test]
 fn a_flush_of_a_slow_host_is_a_flush() {
     let mut pair = stepped([Duration::from_millis(500), Duration::from_millis(16)]);
@@ -361,7 +362,7 @@ fn uneven_steps_break_no_promise() {
     }
 }
 
-/// Steps may be far apart, and something is due in between each time: that is no pause of ours.
+/// Steps may be far apart with a deadline in each interval: that is no pause of the host. T23.
 #[test]
 fn a_dead_remote_is_noticed_at_any_pace() {
     for every in [100, 300, 1000, 3000, 9000, 20_000] {
@@ -373,7 +374,7 @@ fn a_dead_remote_is_noticed_at_any_pace() {
                 queue(&mut pair, A, 100);
             }
             pair.world.remove_host(B);
-            // Steps of a second are no pauses; three longer ones excuse a peer.
+            // Steps a second apart are no pauses; three longer ones excuse a peer.
             let limit = if every <= 1000 { 13 } else { 100 };
             pair.world.run_for(Duration::from_secs(limit));
             let ends = ended(&events(&mut pair.world, A));

@@ -1,4 +1,4 @@
-//! Connection ids of every length, and what they keep out.
+//! Connection ids of every length, and the datagrams that they keep out.
 
 use core::time::Duration;
 
@@ -9,7 +9,7 @@ use porous_tests::{assert_talk, config, events, one_connection, record, seed};
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 
-/// A host whose peers put this many bytes into their datagrams to it.
+/// A configuration with connection ids of this many bytes in datagrams to the host.
 fn config(len: u8) -> Config {
     match config::new().connection_id_len(len) {
         Ok(config) => config,
@@ -17,7 +17,7 @@ fn config(len: u8) -> Config {
     }
 }
 
-/// Both hosts have connected to each other, and the world looks on for two seconds.
+/// Both hosts have connected to each other, and two seconds have passed.
 fn connected(a: u8, b: u8) -> World {
     let line = LinkConfig::new().delay(Duration::from_millis(20));
     let mut world = Pair::new(seed(), line, config(a), config(b)).world;
@@ -47,12 +47,13 @@ fn every_length_works_with_every_other() {
     }
 }
 
+/// C6, C21.
 #[test]
 fn a_datagram_with_another_connection_id_is_ignored() {
     let mut world = connected(4, 4);
     events(&mut world, A);
     let before = world.host(A).stats().ignored_total();
-    // Byte 0 of a short form begins with 01; the id follows.
+    // Byte 0 of a short form begins with the bits 01; the id follows.
     world.intercept(|passing| match passing.datagram {
         [head, rest @ ..] if head >> 6 == 1 && passing.to == A => {
             let flipped = rest
@@ -69,8 +70,8 @@ fn a_datagram_with_another_connection_id_is_ignored() {
     assert!(world.host(A).stats().ignored_total() > before + 10);
 }
 
-/// Whatever routes QUIC's datagrams by their connection ids routes these: a short form has the two
-/// upper bits 01 of QUIC's short header, and the receiver's connection id from byte 1 on; a long form
+/// A router or balancer that routes QUIC by connection ids routes these datagrams: a short form has the
+/// two upper bits 01 of QUIC's short header, and the receiver's connection id from byte 1 on; a long form
 /// has QUIC's long bit (RFC 9000 §17.2, §17.3).
 #[test]
 fn datagrams_are_laid_out_as_those_of_quic_are() {
@@ -106,7 +107,7 @@ fn datagrams_are_laid_out_as_those_of_quic_are() {
     assert!(long >= 4 && short >= 6, "{long} {short}");
 }
 
-/// A full fragment leaves room for the longest head and what is acknowledged beside it.
+/// A full fragment leaves room for the longest head and an acknowledgement.
 #[test]
 fn large_packets_both_ways_need_no_datagrams_of_their_own_for_acknowledgements() {
     const LEN: usize = 100_000;

@@ -1,4 +1,4 @@
-//! Controllers that an application may choose, on the paths that they are for.
+//! Controllers that an application may choose, each on a path that it is made for.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -19,7 +19,7 @@ fn pair(congestion: Congestion, delay: u32) -> Pair {
     pair
 }
 
-/// How many bytes A sends in `seconds`, if it always has something to send.
+/// The bytes that A sends in `seconds` if it always has something to send.
 fn sent_in(pair: &mut Pair, seconds: u32) -> u64 {
     let sent = |pair: &Pair| pair.world.network().link_stats(Pair::A, Pair::B).bytes_sent;
     let before = sent(pair);

@@ -1,5 +1,5 @@
-//! What a packet is sent with beside its mode: times to live, receipts, keys, cancelling; and
-//! channels without an order (`docs/deviations.md` D1 to D5).
+//! The options of a packet beside its mode: times to live, receipts, keys, cancelling; and channels
+//! without an order (`docs/deviations.md` D1 to D5).
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -32,7 +32,7 @@ fn pair(seed: u64, config: &Config) -> Pair {
     pair
 }
 
-/// The receipts that A was told.
+/// The receipts that A's application was told.
 fn receipts(pair: &mut Pair) -> Vec<(u64, Outcome)> {
     let next = || {
         let event = pair.world.poll_event(Pair::A)?;
@@ -49,6 +49,7 @@ fn numbers(pair: &mut Pair) -> Vec<u8> {
     packets.iter().map(|packet| packet.payload[0]).collect()
 }
 
+/// D5.
 #[test]
 fn an_unordered_channel_does_not_wait_for_what_is_lost() {
     let mut pair = pair(1, &two_channels());
@@ -77,6 +78,7 @@ fn an_unordered_channel_does_not_wait_for_what_is_lost() {
     assert_eq!(unordered[0].payload[..], [1]);
 }
 
+/// D5.
 #[test]
 fn packets_that_overtake_each_other_all_come_on_an_unordered_channel() {
     let mut pair = pair(2, &two_channels());
@@ -104,6 +106,7 @@ fn packets_that_overtake_each_other_all_come_on_an_unordered_channel() {
     assert_eq!(seen.len(), 1000, "{}", pair.world.seed());
 }
 
+/// D1.
 #[test]
 fn a_packet_that_has_expired_is_passed_over() {
     let mut pair = pair(3, &two_channels());
@@ -127,6 +130,7 @@ fn a_packet_that_has_expired_is_passed_over() {
     assert_eq!(state.queued_bytes(), 0);
 }
 
+/// D1.
 #[test]
 fn a_passive_packet_that_has_expired_in_part_blocks_nobody() {
     let config = two_channels().receive_budget(50_000, 60_000).unwrap();
@@ -143,6 +147,7 @@ fn a_passive_packet_that_has_expired_in_part_blocks_nobody() {
     assert_eq!(receipts(&mut pair)[0], (1, Outcome::Expired));
 }
 
+/// D3.
 #[test]
 fn only_the_latest_of_a_key_is_sent() {
     let mut pair = pair(5, &config::new().bandwidth(10_000, 10_000).unwrap());
@@ -159,6 +164,7 @@ fn only_the_latest_of_a_key_is_sent() {
     assert_eq!((stats.packets_replaced, stats.queued_bytes), (98, 0));
 }
 
+/// D4.
 #[test]
 fn a_cancelled_packet_holds_up_nobody() {
     let mut pair = pair(6, &config::new());
@@ -187,6 +193,7 @@ fn a_cancelled_packet_holds_up_nobody() {
     assert_eq!(told, expected);
 }
 
+/// D2.
 #[test]
 fn a_connection_that_ends_leaves_no_receipt_open() {
     let mut pair = pair(7, &config::new());
@@ -212,7 +219,7 @@ fn a_connection_that_ends_leaves_no_receipt_open() {
     assert!(over && lost.len() == 30, "{lost:?}");
 }
 
-/// What was sent, and what became of it.
+/// A packet that was sent, and what became of it.
 #[derive(Debug, Default)]
 struct Fate {
     token: u64,
@@ -223,7 +230,7 @@ struct Fate {
 }
 
 impl Fate {
-    /// Whether the packet has a time to live.
+    /// True if the packet has a time to live.
     fn is_mortal(&self) -> bool {
         let plain = SendOptions::new(Mode::Reliable);
         let token = self.token;
@@ -347,7 +354,7 @@ impl Story {
     }
 }
 
-/// The last receipt of each packet says what became of it.
+/// The last receipt of each packet says what became of it. D2.
 #[test]
 fn receipts_are_true_on_a_bad_network() {
     let mut corrections = 0;

@@ -1,5 +1,5 @@
-//! §2.5: every way to end a connection, each told exactly once. Between A and B a datagram takes
-//! 20 ms.
+//! §2.5: every way to end a connection, each reported exactly once. Between A and B a datagram takes 20
+//! ms.
 
 use core::time::Duration;
 
@@ -33,7 +33,7 @@ fn at_once_or_after_a_flush_from_either_side() {
             assert_eq!(events(&mut pair.world, from), [], "{context}");
             pair.world.run_until(start + Duration::from_millis(40));
             assert_told(&mut pair, from, (DisconnectReason::ByUs(7), 0), &context);
-            // Both linger and are forgotten, and nothing more is told or sent.
+            // Both peers linger and are forgotten, and nothing more is told or sent.
             let sent = pair.world.network().stats().sent;
             pair.world.run_for(Duration::from_secs(120));
             assert_eq!(pair.world.network().stats().sent, sent, "{context}");
@@ -46,7 +46,7 @@ fn at_once_or_after_a_flush_from_either_side() {
     }
 }
 
-/// A peer that is connected, one that asks, and an attempt of the host's own.
+/// The host has a connected peer, a peer that asks, and an attempt of its own.
 #[test]
 fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
     const ASKS: u32 = 30;
@@ -79,7 +79,7 @@ fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
         );
         let refused = ended(&events(world, ASKS));
         assert!(matches!(refused[..], [(peer, DisconnectReason::Refused(_), 0)] if peer == asks));
-        // A host that comes now hears nothing.
+        // A host that connects now gets no answer.
         world.connect(ASKS, B).expect("free");
         world.run_for(Duration::from_secs(5));
         assert_eq!(world.host(B).stats().connected, 1);
@@ -87,6 +87,7 @@ fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {
     }
 }
 
+/// C13.
 #[test]
 fn a_flush_delivers_everything_before_the_end_is_told() {
     for number in 0..40 {
@@ -114,7 +115,7 @@ fn a_flush_delivers_everything_before_the_end_is_told() {
                     panic!("{told:?}; {context}; replay with {seed}");
                 };
                 assert_eq!(undelivered, 0, "{context}; {seed}");
-                // All acknowledgements of the end may get lost.
+                // All acknowledgements of the disconnection may get lost.
                 let reasons = [
                     DisconnectReason::ByUs(9),
                     DisconnectReason::GoodbyeUnanswered,
@@ -144,7 +145,7 @@ fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
     let [(_, DisconnectReason::ByPeer(1), undelivered)] = ended(&told)[..] else {
         panic!("{told:?}; replay with {seed}");
     };
-    // B learns how many of its own were not known to have arrived.
+    // B learns how many of its own packets were not known to have arrived.
     let arrived = u32::try_from(pair.receive_all(A).len()).expect("at most 2000");
     assert!(
         undelivered > 0 && undelivered + arrived >= 2000,
@@ -153,10 +154,10 @@ fn what_is_queued_in_both_directions_is_flushed_by_its_sender_only() {
     assert_told(&mut pair, A, (DisconnectReason::ByUs(1), 0), "the flush");
 }
 
-/// A host that sends often lets acknowledgements wait for its own frames (T19): one that leaves has no
-/// more frames.
+/// A host that sends often lets acknowledgements wait for its own frames (T19), but a host that leaves
+/// has no more frames.
 #[test]
-fn who_leaves_acknowledges_first_what_came() {
+fn a_host_that_disconnects_first_acknowledges_what_came() {
     const MS: Duration = Duration::from_millis(1);
     for after in 4..16 {
         let mut pair = quiet_pair(seed(), line());
@@ -175,6 +176,7 @@ fn who_leaves_acknowledges_first_what_came() {
     }
 }
 
+/// C13.
 #[test]
 fn at_once_loses_what_is_queued_and_says_how_much() {
     let mut pair = quiet_pair(seed(), line());
@@ -261,6 +263,7 @@ fn each_of_the_first_acknowledgements_is_lost() {
     }
 }
 
+/// C6.
 #[test]
 fn disconnections_with_other_nonces_are_ignored() {
     // The datagrams of a disconnection, from one pair ...
@@ -300,7 +303,7 @@ fn disconnections_with_other_nonces_are_ignored() {
         let ignored = stats.ignored(Ignored::UnknownNonce);
         assert_eq!(ignored, wrong.len() as u64 + 2, "{address}; {seed}");
     }
-    // An acknowledgement of what was not asked for is nothing either.
+    // An acknowledgement without a disconnection has no effect either.
     pair.world.inject(A, B, ack);
     pair.world.run_for(Duration::from_secs(1));
     assert_eq!(events(&mut pair.world, B), [], "{seed}");
@@ -319,9 +322,9 @@ fn disconnections_with_other_nonces_are_ignored() {
     );
 }
 
-/// The program wants the end, and the new connection, and nobody answers for the old one.
+/// The program wants the end and a new connection, and the old remote host is silent. C15.
 #[test]
-fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
+fn a_client_that_left_a_dead_host_may_connect_again_at_once() {
     let mut pair = quiet_pair(seed(), line());
     let old = pair.peer(A);
     pair.world.remove_host(B);
@@ -344,10 +347,10 @@ fn who_has_left_a_host_that_is_dead_may_connect_again_at_once() {
     assert_eq!(ended(&told), [(new, DisconnectReason::NeverAnswered, 0)]);
 }
 
-/// Whatever becomes of the goodbye, the new connection stands, and both hosts are told one end of the
-/// old one.
+/// Whatever becomes of the DISC, the new connection stands, and each host is told one end of the old one.
+/// C15.
 #[test]
-fn who_has_left_may_connect_again_at_once_on_any_network() {
+fn a_client_that_left_may_connect_again_at_once_on_any_network() {
     for (len, loss, deaf) in [
         (2, 0.0, false),
         (0, 0.0, false),
@@ -365,7 +368,7 @@ fn who_has_left_may_connect_again_at_once_on_any_network() {
             }
             pair.world.network_mut().set_all(line().loss(loss));
             if deaf {
-                // No goodbye arrives, neither first nor later.
+                // No DISC arrives, neither first nor later.
                 pair.world.intercept(|passing| {
                     if kind(passing.datagram) == Kind::Disconnect {
                         return Intercept::Drop;

@@ -34,8 +34,8 @@ fn a_datagram_that_comes_twice_counts_once() {
     );
 }
 
-/// B accepts, but A does not hear it before B has given up. A still asks, and its cookie is still
-/// good: a second connection would have the nonces of the first.
+/// B accepts, but A does not hear of it before B has given up. A still asks, and its cookie is still
+/// valid: a second connection would have the nonces of the first. P3.
 #[test]
 fn a_connection_that_timed_out_is_not_made_again_by_its_own_request() {
     let server = config::new().timeout(Duration::from_secs(2)).unwrap();
@@ -69,6 +69,6 @@ fn a_connection_that_timed_out_is_not_made_again_by_its_own_request() {
     );
     world.run_for(Duration::from_secs(30));
     assert_silent(world, Pair::B, "forgotten in the end");
-    // A new attempt is a new connection.
+    // A new attempt makes a new connection.
     pair.connect_to_listener();
 }

@@ -12,7 +12,7 @@ use porous_tests::remote::Remote;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// With a controller that fills any queue.
+/// A configuration with a controller that fills any queue.
 fn config(ecn: bool) -> Config {
     let config = config::new().policy(Policy::Modern);
     config.congestion(Congestion::Paper).ecn(ecn)
@@ -24,7 +24,7 @@ fn line() -> LinkConfig {
     line.queue(Queue::CODEL).marks(true)
 }
 
-/// What became of 5 MB from A to B, which are reliable and all come.
+/// Carries 5 MB of reliable packets from A to B, which all arrive, and returns what became of them.
 fn carry(line: LinkConfig, config: &Config) -> (PeerStats, u64) {
     let mut pair = Pair::new(Seed::new(1), line, config.clone(), config.clone());
     pair.connect_to_listener();
@@ -37,6 +37,7 @@ fn carry(line: LinkConfig, config: &Config) -> (PeerStats, u64) {
     (peer.expect("it is connected").stats(), dropped)
 }
 
+/// D9.
 #[test]
 fn marks_make_the_window_smaller_and_nothing_is_lost() {
     let (with, dropped) = carry(line(), &config(true));
@@ -45,20 +46,22 @@ fn marks_make_the_window_smaller_and_nothing_is_lost() {
     let (without, dropped) = carry(line(), &config(false));
     assert_eq!((without.ecn, without.frames_marked), (false, 0));
     assert!(dropped > 3 && without.frames_lost >= dropped, "{without:?}");
-    // The window is about as large: one mark counts as one drop.
+    // The window is about as large as with drops: one mark counts as one drop.
     let round = with.window.max(without.window) / with.window.min(without.window);
     assert!(round <= 4, "{} {}", with.window, without.window);
 }
 
+/// D9.
 #[test]
 fn a_path_that_removes_marks_ends_them() {
     let bleached = line().ecn_path(EcnPath::Bleached);
     let (stats, dropped) = carry(bleached, &config(true));
     assert!(!stats.ecn, "{stats:?}");
-    // The queue marked a few before the first acknowledgements.
+    // The queue marked a few datagrams before the first acknowledgements came.
     assert!(dropped > 3 && stats.frames_lost > 0, "{stats:?}");
 }
 
+/// D9.
 #[test]
 fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     let blocked = LinkConfig::new().delay(20 * MS).ecn_path(EcnPath::Blocked);
@@ -67,7 +70,7 @@ fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     assert!((10..30).contains(&stats.frames_lost), "{stats:?}");
 }
 
-/// A clean path, on which something begins in the middle. Whether frames are marked in the end.
+/// A clean path, which `then` changes in the middle. Returns whether frames are marked at the end.
 fn begin(then: impl FnOnce(&mut Pair, LinkConfig)) -> bool {
     let clean = LinkConfig::new().delay(20 * MS);
     let mut pair = Pair::new(Seed::new(1), clean, config(true), config(false));
@@ -88,6 +91,7 @@ fn exchange(pair: &mut Pair) -> bool {
     stats.ecn
 }
 
+/// D9.
 #[test]
 fn a_path_that_begins_to_remove_marks_is_noticed() {
     assert!(!begin(|pair, clean| {
@@ -98,12 +102,13 @@ fn a_path_that_begins_to_remove_marks_is_noticed() {
     }));
 }
 
+/// D9.
 #[test]
 fn a_path_that_begins_to_drop_what_is_marked_is_noticed() {
     assert!(!begin(|pair, clean| {
         let blocked = clean.ecn_path(EcnPath::Blocked);
         pair.world.network_mut().set_link(Pair::A, Pair::B, blocked);
-        // Each round of losses takes a packet that is new.
+        // Each round of losses takes a new packet.
         for _ in 0..20 {
             let packet = (0, Mode::Reliable, vec![7; 1000]);
             assert_eq!(pair.exchange(Pair::A, [packet], 20_000 * MS).len(), 1);
@@ -111,6 +116,7 @@ fn a_path_that_begins_to_drop_what_is_marked_is_noticed() {
     }));
 }
 
+/// D9.
 #[test]
 fn an_outage_does_not_end_marks() {
     assert!(begin(|pair, clean| {
@@ -128,6 +134,7 @@ fn an_outage_does_not_end_marks() {
     }));
 }
 
+/// D9.
 #[test]
 fn the_papers_policy_marks_nothing() {
     let config = config(true).policy(Policy::Paper);
@@ -135,12 +142,12 @@ fn the_papers_policy_marks_nothing() {
     assert_eq!((stats.ecn, stats.frames_marked), (false, 0));
 }
 
-/// A peer that is written by hand, and a host that sends it a packet each 5 ms.
+/// A peer whose datagrams the test writes, and a host that sends it a packet each 5 ms.
 struct Hand {
     host: Host<ChaCha8Rng, u8>,
     remote: Remote,
     now: Instant,
-    /// Frames with ECT(0).
+    /// The number of frames with ECT(0).
     marked: u32,
 }
 
@@ -177,7 +184,7 @@ impl Hand {
         peer.stats()
     }
 
-    /// The datagrams of the next 5 ms are heard.
+    /// The remote end hears the datagrams of the next 5 ms.
     fn step(&mut self) -> usize {
         self.now = self.now + 5 * MS;
         let (peer, _) = self.host.peers().next().expect("it is connected");
@@ -197,7 +204,7 @@ impl Hand {
         heard
     }
 
-    /// Acknowledges all, and says that of marks.
+    /// Acknowledges all frames, and reports these marks.
     fn acknowledge(&mut self, marks: (bool, u32)) {
         let ack = Ack {
             largest: self.remote.newest.0,
@@ -219,8 +226,8 @@ impl Hand {
     }
 }
 
-/// The window of a host after 100 acknowledgements that say this of marks; `sent` is how many it
-/// has sent.
+/// The statistics of a host after 100 acknowledgements that report these marks, by the number of frames
+/// with ECT(0) so far.
 fn window_after(says: impl Fn(u32) -> (bool, u32)) -> PeerStats {
     let mut hand = Hand::new(true);
     for _ in 0..100 {
@@ -230,6 +237,7 @@ fn window_after(says: impl Fn(u32) -> (bool, u32)) -> PeerStats {
     hand.stats()
 }
 
+/// D9.
 #[test]
 fn lies_about_marks_can_only_make_the_sender_slower() {
     let honest = window_after(|_| (true, 0));
@@ -248,6 +256,7 @@ fn lies_about_marks_can_only_make_the_sender_slower() {
     assert!(!none.ecn && none.window <= honest.window);
 }
 
+/// D9.
 #[test]
 fn marks_that_nobody_asked_for_mean_nothing() {
     let mut hand = Hand::new(false);
@@ -259,7 +268,8 @@ fn marks_that_nobody_asked_for_mean_nothing() {
     assert_eq!((hand.marked, stats.frames_marked, stats.ecn), (0, 0, false));
 }
 
-/// A host that sends often lets acknowledgements ride, but not that of a mark.
+/// A host that sends often lets acknowledgements wait for its next frame, but not that of a mark.
+/// D9.
 #[test]
 fn a_frame_with_a_mark_is_acknowledged_at_once() {
     for (ecn, at_once) in [(Ecn::Ce, true), (Ecn::Ect0, false), (Ecn::NotEct, false)] {

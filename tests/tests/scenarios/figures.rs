@@ -24,8 +24,8 @@ fn pair() -> Pair {
     Pair::new(seed, line, config::new(), config::new())
 }
 
-/// Both connect to each other while `hook` is in charge: what was sent, and when each became
-/// connected.
+/// Both connect to each other while `hook` decides about datagrams. Returns the datagrams that were sent,
+/// and when each host became connected.
 fn both_connect(
     world: &mut World,
     hook: impl FnMut(&Passing<'_, u32>) -> Intercept + 'static,
@@ -51,7 +51,7 @@ fn both_connect(
     (tape, since)
 }
 
-/// Drops the first datagram of this kind from this host, and counts in `dropped`.
+/// Drops the first datagram of this kind from this host, and counts the drops in `dropped`.
 fn drop_first(
     from: u32,
     what: Kind,
@@ -73,8 +73,8 @@ fn figure_02_a_lost_acknowledgement_is_repeated() {
     let seed = world.seed();
     let dropped = Rc::new(Cell::new(0));
     let mut first = drop_first(A, Kind::Acknowledge, &dropped);
-    // A is connected before B and would say so by its first datagram of the connection, which
-    // stands for the acknowledgement. In the figure it has nothing to say.
+    // A is connected before B, and its first datagram of the connection would say so, in place of the
+    // acknowledgement. In the figure A has nothing to send.
     let (tape, [a, b]) = both_connect(&mut world, move |passing| {
         if passing.from == A && kind(passing.datagram) == Kind::Short {
             return Intercept::Drop;
@@ -83,7 +83,7 @@ fn figure_02_a_lost_acknowledgement_is_repeated() {
     });
     assert_eq!(dropped.get(), 1, "{seed}");
     assert_eq!(a, millis(40), "{seed}");
-    // B asked again, A, connected, acknowledged again, and that is what B was waiting for.
+    // B asked again, and A, which was connected, acknowledged again: B was waiting for that.
     let acks = tape.of(A, Kind::Acknowledge);
     let again = tape.of(B, Kind::Request)[1].at;
     assert!(again > acks[0].at, "{seed}");
@@ -98,6 +98,7 @@ fn figure_02_a_lost_acknowledgement_is_repeated() {
     assert_talk(&mut world, ends, "figure 2 (a)");
 }
 
+/// C9.
 #[test]
 fn figure_02_a_the_first_datagram_stands_for_a_lost_acknowledgement() {
     let mut world = pair().world;
@@ -121,7 +122,7 @@ fn figure_02_b_acknowledgement_before_request() {
     let (tape, [a, b]) = both_connect(&mut world, hook);
     assert_eq!(dropped.get(), 1, "{seed}");
     let first = |from, what, nth: usize| tape.of(from, what)[nth].at;
-    // A's request arrived and was acknowledged; A knows that and waits for B's request.
+    // A's request arrived and was acknowledged; A knows this and waits for B's request.
     assert_eq!(first(B, Kind::Acknowledge, 0), millis(20), "{seed}");
     let again = first(B, Kind::Request, 1);
     assert!(again > millis(20), "{seed}");
@@ -162,7 +163,7 @@ fn figure_03_disconnection_survives_a_lost_acknowledgement() {
     assert_eq!(state(&world, B, b), Some(PeerState::Disconnected), "{seed}");
     assert_eq!(tape.of(A, Kind::Disconnect).len(), 1, "{seed}");
 
-    // A asks again, B acknowledges again.
+    // A asks again, and B acknowledges again.
     world.run_for(Duration::from_secs(1));
     assert_eq!(tape.of(A, Kind::Disconnect).len(), 2, "{seed}");
     assert_eq!(tape.of(B, Kind::DisconnectAck).len(), 2, "{seed}");
@@ -185,7 +186,7 @@ fn stats(pair: &Pair, address: u32) -> PeerStats {
     peer.expect("it is connected").stats()
 }
 
-/// The way of Figure 4: a packet becomes a message of its type in a frame, and a packet again.
+/// The path of Figure 4: a packet becomes a message of its type in a frame, and a packet again.
 fn one_packet_through_every_layer(pair: &mut Pair, from: u32, mode: Mode, message_type: u8) {
     let packet = b"a packet of its mode";
     let context = format!("{mode:?} from {from}; {}", pair.world.seed());
@@ -221,6 +222,7 @@ fn one_packet_through_every_layer(pair: &mut Pair, from: u32, mode: Mode, messag
     assert_eq!((after.flight, after.queued_bytes), (0, 0), "{context}");
 }
 
+/// Q11.
 #[test]
 fn figure_04_one_packet_of_each_mode_through_every_layer_both_ways() {
     let mut pair = pair();

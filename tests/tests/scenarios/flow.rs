@@ -1,5 +1,5 @@
-//! Flow control (`docs/wire.md`, "Budgets"): what a full buffer and a reader that stops may hold
-//! up, and what they may not.
+//! Flow control (`docs/wire.md`, "Budgets"): what a full buffer and a stopped reader may hold up, and
+//! what they may not.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -25,7 +25,7 @@ fn pair(delay: u32, a: Config, b: Config) -> Pair {
     pair
 }
 
-/// Fills the send buffer of a host: how many packets of this length it took.
+/// Fills the send buffer of a host, and returns the number of packets of this length that it took.
 fn fill(pair: &mut Pair, from: u32, mode: Mode, len: usize) -> usize {
     for sent in 0.. {
         match pair.send(from, 0, mode, vec![7; len]) {
@@ -44,6 +44,7 @@ fn over_budget(pair: &Pair, at: u32) -> u64 {
     stats.ignored(Ignored::OverBudget)
 }
 
+/// T8.
 #[test]
 fn room_that_sending_itself_makes_is_told_at_once() {
     let mut pair = pair(300, config::new().send_budget(TEN).unwrap(), config::new());
@@ -60,7 +61,7 @@ fn room_that_sending_itself_makes_is_told_at_once() {
     assert_eq!(pair.receive_all(Pair::B).len(), 10, "{context}");
 }
 
-/// A file that is sent until `Full`, and again at `Writable`, on a channel of low priority.
+/// A file on a channel of low priority: sent until `Full`, and again at `Writable`.
 struct File {
     writable: bool,
     sent: usize,
@@ -83,8 +84,8 @@ impl File {
     }
 }
 
-/// A file on a slow line, and 600 packets of 200 bytes, one each 16 ms: how many of these were
-/// accepted, how many were received, and how many pieces of the file were.
+/// A file on a slow line, and 600 packets of 200 bytes, one each 16 ms. Returns the number of these that
+/// were accepted, the number received, and the number of the file's packets received.
 fn beside_a_file(channel: u8, mode: Mode, budget: u32) -> (usize, usize, usize) {
     let priorities = [Priority::High, Priority::Low, Priority::Low];
     let config = config::new().channels(&priorities).unwrap();
@@ -112,6 +113,7 @@ fn beside_a_file(channel: u8, mode: Mode, budget: u32) -> (usize, usize, usize) 
     (accepted, received, pieces)
 }
 
+/// T8.
 #[test]
 fn a_file_that_fills_the_send_buffer_refuses_no_state() {
     for budget in [4 << 20, 256 * 1024] {
@@ -134,8 +136,8 @@ fn a_file_that_fills_the_send_buffer_refuses_no_state() {
     }
 }
 
-/// States that are sent faster than the line takes them keep no file out, nor the event that tells it
-/// to go on.
+/// States that are sent faster than the line takes them keep out neither the file nor the event that
+/// tells the file to go on.
 #[test]
 fn states_that_fill_the_send_buffer_keep_no_file_out() {
     let config = config::new().channels(&[Priority::Low; 2]).unwrap();
@@ -160,7 +162,7 @@ fn states_that_fill_the_send_buffer_keep_no_file_out() {
     }
     let context = format!("{refused} refused, {}; {}", file.sent, pair.world.seed());
     assert!(refused > 1000, "{context}");
-    // A good part of its half of 960 kB, 1 kB each.
+    // The file gets a good part of its half of 960 kB, in packets of 1 kB.
     assert!(file.sent >= 300, "{context}");
 }
 
@@ -176,6 +178,7 @@ fn largest_packets(max: u32, mode: Mode) {
     assert_eq!(over_budget(&pair, Pair::B), 0, "{context}");
 }
 
+/// Q2.
 #[test]
 fn a_packet_may_take_the_whole_budget() {
     for max in [
@@ -202,8 +205,8 @@ fn a_lost_unreliable_packet_takes_nothing_of_the_budget() {
     let context = pair.world.seed();
     for round in 0..20_u8 {
         pair.world.run_for(1000 * MS);
-        // What was read last has been reported. These packets are gone; of every second, the sentinel
-        // gets through when it is repeated.
+        // The packet that was read last has been reported. These packets are lost; of every second one,
+        // the sentinel gets through when it is repeated.
         pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
         for _ in 0..2 {
             let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![0; 100]);
@@ -223,19 +226,20 @@ fn stats(pair: &Pair, at: u32) -> PeerStats {
     peer.unwrap().stats()
 }
 
-/// A pair of which B takes 1064 bytes until it reads.
+/// A pair of hosts in which B takes 1064 bytes until it reads.
 fn narrow(age: Duration) -> Pair {
     let reader = config::new().receive_budget(1000, 1064).unwrap();
     let sender = config::new().send_budget(TEN).unwrap();
     let sender = sender.unreliable_age(age).unwrap();
     let mut pair = pair(10, sender, reader);
-    // What this takes of B's budget is not given back before B reads.
+    // B gives back the part of its budget that this packet takes only when B reads.
     assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![0; 1000]), Ok(()));
     pair.world.run_for(500 * MS);
     assert_eq!(stats(&pair, Pair::A).queued_bytes, 0);
     pair
 }
 
+/// T8.
 #[test]
 fn unreliable_packets_that_wait_too_long_are_not_sent_and_make_room() {
     let mut pair = narrow(1000 * MS);
@@ -243,7 +247,7 @@ fn unreliable_packets_that_wait_too_long_are_not_sent_and_make_room() {
     let writable = Event::Writable {
         peer: pair.peer(Pair::A),
     };
-    // One that is reliable is in front, and blocked as well.
+    // A reliable packet is in front of them, and blocked as well.
     assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![1; 100]), Ok(()));
     assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
     pair.world.run_for(999 * MS);
@@ -253,7 +257,7 @@ fn unreliable_packets_that_wait_too_long_are_not_sent_and_make_room() {
     assert_eq!(stats(&pair, Pair::A).packets_expired, 10, "{context}");
     assert_eq!(stats(&pair, Pair::A).queued_bytes, 164, "{context}");
     assert_eq!(events(&mut pair.world, Pair::A), [writable], "{context}");
-    // They leave no hole: what comes afterwards comes at once, once there is room.
+    // They leave no hole: later packets come at once when there is room.
     assert_eq!(
         pair.send(Pair::A, 0, Mode::Unreliable, vec![2; 100]),
         Ok(())
@@ -283,7 +287,7 @@ fn unreliable_packets_that_may_wait_for_ever_do() {
 }
 
 #[test]
-fn of_hardly_any_age_is_what_leaves_before_time_goes_on() {
+fn packets_of_the_shortest_age_leave_only_before_time_goes_on() {
     let mut pair = narrow(Duration::from_micros(1));
     let context = pair.world.seed();
     assert_eq!(pair.send(Pair::A, 0, Mode::Unreliable, vec![1; 10]), Ok(()));
@@ -303,7 +307,7 @@ fn a_host_that_was_not_called_drops_old_packets_when_it_is() {
     let (peer, later) = (pair.peer(Pair::A), pair.world.now() + 1100 * MS);
     assert_eq!(fill(&mut pair, Pair::A, Mode::Unreliable, 936), 10);
     pair.world.flush(Pair::A);
-    // To be stepped is enough, and so is to be told the time before the next packet.
+    // The host drops old packets when it is stepped, and when it is told the time before the next packet.
     let host = pair.world.host_mut(Pair::A);
     host.handle_timeout(later);
     assert_eq!(host.peer(peer).unwrap().queued_bytes(), 0, "{context}");
@@ -329,7 +333,7 @@ fn a_packet_that_was_sent_in_part_is_sent_to_its_end() {
     let mut pair = Pair::new(seed(), line, age, config::new());
     let context = pair.world.seed();
     pair.connect_to_listener();
-    // More than two seconds' worth of line each: the second has not begun when it is too old.
+    // Each has more than two seconds' worth of line: the second has not begun when it is too old.
     for n in 1..=2 {
         let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![n; 20_000]);
         assert_eq!(sent, Ok(()), "{context}");
@@ -356,7 +360,7 @@ fn what_waited_behind_an_expired_packet_goes_on() {
     let sender = config::new().unreliable_age(1000 * MS).unwrap();
     let mut pair = pair(10, sender, reader);
     let context = pair.world.seed();
-    // B keeps 464 bytes. The second does not fit beside them, and the third has to wait for it.
+    // B keeps 464 bytes. The second packet does not fit beside them, and the third has to wait for it.
     for (mode, len) in [
         (Mode::Reliable, 400),
         (Mode::Unreliable, 1000),
@@ -380,7 +384,7 @@ fn what_waited_behind_an_expired_packet_goes_on() {
 #[test]
 fn the_send_budget_counts_every_byte_and_every_packet() {
     let blocked = |budget: u32| {
-        // The remote host is away: nothing leaves for good.
+        // The remote host is gone: no packet leaves for good.
         let mut pair = pair(
             10,
             config::new().send_budget(budget).unwrap(),
@@ -389,7 +393,7 @@ fn the_send_budget_counts_every_byte_and_every_packet() {
         pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
         pair
     };
-    // An eighth is kept for what is unreliable.
+    // An eighth is kept for unreliable packets.
     for (budget, accepted) in [(561, 2), (562, 3), (563, 3)] {
         let mut pair = blocked(budget);
         assert_eq!(
@@ -407,7 +411,7 @@ fn the_send_budget_counts_every_byte_and_every_packet() {
             "{budget}"
         );
     }
-    // One always fits, and then nothing more.
+    // One packet always fits, and then no more.
     let mut pair = blocked(1);
     assert_eq!(fill(&mut pair, Pair::A, Mode::Passive, 50_000), 1);
 }

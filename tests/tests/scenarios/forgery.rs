@@ -1,5 +1,5 @@
-//! Datagrams that are late, repeated or forged: what they must not cost an honest pair (rows T9 and
-//! P15 of `docs/deviations.md`).
+//! Datagrams that are late, repeated or forged, and the damage that they must not do to an honest pair
+//! (rows T9 and P15 of `docs/deviations.md`).
 
 use core::num::NonZero;
 use core::time::Duration;
@@ -40,7 +40,8 @@ fn with_late_copies(seed: Seed, periods: [u64; 2], integrity: Integrity) {
             }
         }
         pair.world.run_for(Duration::from_micros(periods[0]));
-        // Once in a while everything of four seconds ago, which one byte cannot tell from now.
+        // Now and then all datagrams of four seconds ago come again; one byte of frame id cannot tell
+        // them from new ones.
         let now = pair.world.now();
         if step % 200 == 0 {
             let age = |at| now.saturating_duration_since(at).as_millis();
@@ -62,7 +63,7 @@ fn with_late_copies(seed: Seed, periods: [u64; 2], integrity: Integrity) {
     assert_eq!([got[1], got[0]], sent, "{periods:?} {integrity:?} {seed}");
 }
 
-/// What has arrived at A and B is what comes next.
+/// The packets that have arrived at A and B are the next ones in order.
 fn take(pair: &mut Pair, got: &mut [u32; 2], seed: Seed) {
     for (index, host) in [A, B].into_iter().enumerate() {
         for packet in pair.receive_all(host) {
@@ -72,6 +73,7 @@ fn take(pair: &mut Pair, got: &mut [u32; 2], seed: Seed) {
     }
 }
 
+/// P15.
 #[test]
 fn what_is_late_or_repeated_makes_no_new_frame_look_old() {
     for (n, periods) in [
@@ -91,8 +93,8 @@ fn what_is_late_or_repeated_makes_no_new_frame_look_old() {
     with_late_copies(seed(), [16_667, 40_000], Integrity::Crc32c);
 }
 
-/// 600 frames of one direction are lost in a row. The first that comes through is not taken alone, the
-/// second one is.
+/// 600 frames of one direction are lost in a row. The first frame that comes through is not taken alone,
+/// the second one is. T9.
 #[test]
 fn an_outage_of_many_frames_costs_one_more() {
     let mut pair = Pair::new(seed(), line(), Config::new(), Config::new());
@@ -113,13 +115,13 @@ fn an_outage_of_many_frames_costs_one_more() {
     pair.world.network_mut().set_link(A, B, line().down(true));
     assert!(play(&mut pair, 600) <= 5, "what was under way");
     pair.world.network_mut().set_link(A, B, line());
-    // Five are under way at any time.
+    // Five frames are under way at any time.
     assert!(play(&mut pair, 100) >= 93);
     let stats = pair.world.host(B).stats();
     assert_eq!(stats.ignored(Ignored::TooFarAhead), 1);
 }
 
-/// A stranger that knows all that goes into the checks of A.
+/// A stranger that knows the whole input of A's checks.
 struct Forger {
     shape: Shape,
     connection_id: Vec<u8>,
@@ -145,7 +147,7 @@ impl Forger {
         }
     }
 
-    /// A frame in the name of A.
+    /// A frame in A's name.
     fn frame(&self, id: u64, nonce: bool, ack: Option<Ack>, messages: Vec<Message>) -> Vec<u8> {
         let frame = Short {
             connection_id: self.connection_id.clone(),
@@ -173,7 +175,7 @@ fn newest(tape: &Tape) -> u64 {
 }
 
 /// One forged frame passes, wherever it is near the newest: while the hosts talk, and while they are
-/// silent. Both directions go on, and what is reliable arrives.
+/// silent. Both directions go on, and what is reliable arrives. P15.
 #[test]
 fn a_forged_frame_costs_a_connection_nothing() {
     for (ahead, nonce, talks) in [-3_i64, 0, 1, 2, 40, 126].into_iter().flat_map(|ahead| {
@@ -224,7 +226,8 @@ fn a_forged_frame_costs_a_connection_nothing() {
     }
 }
 
-/// What a forged frame brings is what it says, and nothing else: the packets of A arrive as well.
+/// A forged frame delivers the packets that it holds, and has no other effect: the packets of A arrive as
+/// well.
 #[test]
 fn a_forged_frame_brings_its_packets_and_takes_no_others() {
     let config = || Config::new().channels(&[Priority::Low; 2]);

@@ -1,5 +1,5 @@
-//! What hosts say of themselves in a handshake beside what they have to: greetings, and how long they
-//! stand silence. Between A and B a datagram takes 20 ms.
+//! What a host may say of itself in a handshake: greetings, and its timeout. Between A and B a datagram
+//! takes 20 ms.
 
 use core::time::Duration;
 
@@ -31,12 +31,13 @@ fn connect(world: &mut World, greeting: &[u8]) -> PeerId {
     peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
 }
 
-/// What the peer of this host has said.
+/// The greeting of this host's peer.
 fn greeting(world: &World, at: u32, peer: PeerId) -> Vec<u8> {
     let peer = world.host(at).peer(peer).expect("it is there");
     peer.greeting().to_vec()
 }
 
+/// D12.
 #[test]
 fn an_application_reads_the_greeting_before_it_accepts() {
     for said in [&b""[..], b"A", b"name=Ada;map=7", &LONG] {
@@ -90,8 +91,8 @@ fn a_refused_one_had_its_greeting_read() {
     );
 }
 
-/// Whatever is lost, copied or overtaken: it is in each request, and the one that brings the cookie
-/// back is the one that counts.
+/// Each request has the greeting, and the one in the request that brings the cookie back counts, whatever
+/// is lost, duplicated or overtaken. D12.
 #[test]
 fn greetings_arrive_over_any_line() {
     for n in 0..40 {
@@ -106,7 +107,7 @@ fn greetings_arrive_over_any_line() {
     }
 }
 
-/// Both connect to each other, and each hears what the other says.
+/// Both connect to each other, and each gets the other's greeting. D12.
 #[test]
 fn greetings_go_both_ways_where_both_connect() {
     for n in 0..60 {
@@ -143,6 +144,7 @@ fn each_attempt_has_its_own_greeting() {
     }
 }
 
+/// D12.
 #[test]
 fn a_greeting_that_does_not_fit_is_an_error() {
     let mut world = world(config::client(), config::new(), Listen::Open);
@@ -151,7 +153,7 @@ fn a_greeting_that_does_not_fit_is_an_error() {
     assert_eq!(world.host(A).peers().count(), 0, "nothing has begun");
     assert!(world.connect_with(A, &[B], &LONG).is_ok());
 
-    // The shortest requests, with as much in them as there may be.
+    // The shortest requests, with the longest greeting that fits.
     let most = config::new()
         .channels(&[Priority::Low; 255])
         .and_then(|config| config.connection_id_len(20))
@@ -171,7 +173,7 @@ fn a_greeting_that_does_not_fit_is_an_error() {
     }
 }
 
-/// No request becomes longer for it, and no answer.
+/// A greeting makes no request longer, and no answer.
 #[test]
 fn a_greeting_takes_the_place_of_padding() {
     let mut lengths = Vec::new();
@@ -192,6 +194,7 @@ fn a_greeting_takes_the_place_of_padding() {
     assert_eq!(lengths[0], lengths[1]);
 }
 
+/// D13.
 #[test]
 fn each_host_knows_how_long_the_other_stands_silence() {
     let a = config::client().timeout(3 * SECOND).expect("in range");
@@ -234,8 +237,8 @@ fn timeouts_that_no_number_tells_are_told_as_the_nearest() {
     }
 }
 
-/// Before a host knew the other's timeout it asked for a sign of life by its own: every 15 s here,
-/// which is too seldom for a host that gives up after 3 s and asks nothing itself.
+/// If a host pinged by its own timeout alone, it would ping every 15 s here, which is too seldom for a
+/// remote host that gives up after 3 s and sends no pings itself. D13.
 #[test]
 fn the_patient_one_pings_as_often_as_the_impatient_one_wants() {
     let a = config::client().timeout(3 * SECOND).expect("in range");
@@ -244,7 +247,7 @@ fn the_patient_one_pings_as_often_as_the_impatient_one_wants() {
     let mut world = world(a, b, Listen::Open);
     let here = connect(&mut world, b"");
     world.run_for(5 * SECOND);
-    // From here on nothing of what A sends arrives: B alone speaks, and has to know how often.
+    // From here on no datagram of A arrives: only B's are heard, and B has to know how often to ping.
     world.network_mut().set_link(A, B, line().loss(100.0));
     let mut events_of_a = Vec::new();
     for _ in 0..100 {

@@ -14,7 +14,7 @@ use porous_tests::{
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 
-/// How the two come together.
+/// How the two hosts begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// A connects to B, which listens.
@@ -27,7 +27,7 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::Listener, Way::Both, Way::Open];
 
-/// They begin to connect.
+/// The hosts begin to connect.
 fn begin(way: Way, seed: Seed, links: LinkConfig) -> World {
     let mut world = Pair::new(seed, links, config::new(), config::new()).world;
     let listeners: &[u32] = match way {
@@ -46,7 +46,7 @@ fn begin(way: Way, seed: Seed, links: LinkConfig) -> World {
     world
 }
 
-/// A datagram of the handshake: by whom, and how many that host has sent before.
+/// A datagram of the handshake: its sender, and the number of datagrams that the sender has sent before.
 type Place = (u32, u64);
 
 /// The datagrams of an undisturbed handshake, and one more each way.
@@ -67,7 +67,7 @@ fn places(way: Way) -> Vec<Place> {
     of(A).chain(of(B)).collect()
 }
 
-/// Does to each of these datagrams what stands beside it; the cell counts the datagrams that were met.
+/// Does to each of these datagrams what stands beside it; the cell counts the datagrams that it met.
 fn disturb(world: &mut World, faults: &[(Place, Intercept)]) -> (Tape, Rc<Cell<usize>>) {
     let done = Rc::new(Cell::new(0));
     let (count, faults) = (Rc::clone(&done), faults.to_vec());
@@ -82,7 +82,7 @@ fn disturb(world: &mut World, faults: &[(Place, Intercept)]) -> (Tape, Rc<Cell<u
     (tape, done)
 }
 
-/// The two get together, although these datagrams meet with something.
+/// The two hosts get one connection, although these datagrams are disturbed.
 fn assert_one_connection_in_spite_of(way: Way, faults: &[(Place, Intercept)], service: Service) {
     let context = format!("{way:?}, {service:?}, {faults:?}");
     let mut world = begin(way, seed(), line());
@@ -94,7 +94,7 @@ fn assert_one_connection_in_spite_of(way: Way, faults: &[(Place, Intercept)], se
     assert!(done.get() > 0, "{context}; replay with {}", world.seed());
     let ends = one_connection(&mut world, &context);
     assert_talk(&mut world, ends, &context);
-    // Nothing that is late does any harm.
+    // No late datagram does any harm.
     world.run_for(Duration::from_secs(40));
     for (address, peer) in [(A, ends[0]), (B, ends[1])] {
         let told = events(&mut world, address);
@@ -120,6 +120,7 @@ fn without_disturbance() {
     }
 }
 
+/// C11, C16.
 #[test]
 fn each_single_datagram_dropped_doubled_or_late() {
     let faults = [
@@ -179,6 +180,7 @@ fn the_first_datagrams_each_way_dropped() {
     }
 }
 
+/// C16.
 #[test]
 fn one_begins_later_than_the_other() {
     for open in [false, true] {
@@ -192,7 +194,7 @@ fn one_begins_later_than_the_other() {
             assert!(world.connect(A, B).is_ok(), "{seed}");
             world.run_for(Duration::from_millis(late));
             let context = format!("open: {open}, {late} ms later; {seed}");
-            // Whom the other host has connected to already, it cannot connect to.
+            // A host cannot connect to another one that has already connected to it.
             let known = world.host(B).peers().count() == 1;
             assert_eq!(world.connect(B, A).is_err(), known, "{context}");
             assert_eq!(known, open && late >= 60, "{context}");
@@ -212,7 +214,7 @@ fn half_of_everything_is_lost() {
             let seed = Seed::from_env(Seed::new(number));
             let mut world = begin(way, seed, line().loss(50.0));
             world.run_until(limit);
-            // By now everyone who has called `connect` knows the outcome.
+            // By now every host that has called `connect` knows the outcome.
             let mut told = [A, B].map(|address| events(&mut world, address));
             for (told, asked) in told.iter().zip([true, way != Way::Listener]) {
                 let news = !porous_tests::connected(told).is_empty()
@@ -220,7 +222,7 @@ fn half_of_everything_is_lost() {
                 assert!(news || !asked, "{way:?}: {told:?}; replay with {seed}");
             }
             missed += usize::from(porous_tests::connected(&told[0]).is_empty());
-            // Afterwards either both are connected or none is.
+            // Afterwards either both are connected or neither is.
             world.network_mut().set_all(line());
             world.run_for(Duration::from_secs(60));
             let mut live = [0, 0];
@@ -238,14 +240,14 @@ fn half_of_everything_is_lost() {
             }
             assert_eq!(live[0], live[1], "{way:?}: {told:?}; replay with {seed}");
         }
-        // A listener's handshake takes two round trips, and a quarter of the trips come back: of
-        // the 14 attempts of ten seconds two must, which one handshake in ten does not reach.
+        // A listener's handshake takes two round trips, and one of four round trips comes through: two of
+        // the 14 attempts of ten seconds must do so, which one handshake in ten does not reach.
         let allowed = if way == Way::Listener { 25 } else { 2 };
         assert!(missed <= allowed, "{missed} did not connect; {way:?}");
     }
 }
 
-/// A was acknowledged by an attempt of B whose requests were all lost. B begins anew.
+/// A was acknowledged by an attempt of B whose requests were all lost. B begins a new attempt. C4.
 #[test]
 fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
     let mut world = Pair::new(seed(), line(), config::new(), config::new()).world;
@@ -270,8 +272,8 @@ fn an_attempt_that_was_given_up_does_not_stand_in_the_way_of_the_next() {
     assert_talk(&mut world, ends, "the second attempt");
 }
 
-/// What A has sent, which connects to B, where nobody is: bytes, after three seconds. One request is
-/// forged in the name of B, or none.
+/// The bytes that A, which connects to B's address without a host, has sent after three seconds. Either
+/// one request is forged in the name of B, or none.
 fn sent_to_nobody(forged: u32) -> u64 {
     let mut world = World::new(seed(), line());
     world.add_host(A, config::client());
@@ -280,7 +282,7 @@ fn sent_to_nobody(forged: u32) -> u64 {
     world.run_for(Duration::from_millis(500));
     let mut request = tape.of(A, Kind::Request)[0].datagram.clone();
     for n in 0..forged {
-        // Of somebody else: with another nonce.
+        // The forgery is of a stranger: it has another nonce.
         request[7..11].copy_from_slice(&n.to_le_bytes());
         world.inject(B, A, request.clone());
         world.run_for(Duration::from_millis(100));
@@ -289,7 +291,7 @@ fn sent_to_nobody(forged: u32) -> u64 {
     world.host(A).stats().bytes_sent
 }
 
-/// It answers with two requests and an acknowledgement.
+/// The client answers a forged request with two requests and an acknowledgement. C17.
 #[test]
 fn a_forged_request_makes_a_client_send_little() {
     let quiet = sent_to_nobody(0);
@@ -299,7 +301,7 @@ fn a_forged_request_makes_a_client_send_little() {
     }
 }
 
-/// A server is gone, and 500 clients ask for it, all from the same moment on.
+/// A server is gone, and 500 clients connect to it, all from the same moment on. C17.
 #[test]
 fn clients_that_begin_together_do_not_ask_together() {
     let mut world = World::new(seed(), LinkConfig::new());
@@ -318,7 +320,7 @@ fn clients_that_begin_together_do_not_ask_together() {
     sent.sort_unstable();
     let within = |&at: &u64| sent.partition_point(|&other| other < at + 20_000);
     let most = sent.iter().enumerate().map(|(n, at)| within(at) - n).max();
-    // One in a second of each, on average, so that ten are in 20 ms.
+    // Each client sends one request a second on average, which are ten in 20 ms.
     assert!(
         most.is_some_and(|most| (10..50).contains(&most)),
         "{most:?} within 20 ms"

@@ -1,4 +1,4 @@
-//! Channels that are silent while others are not, for longer than ids on the wire can tell apart.
+//! Channels that are silent while others are not, for more packets than ids on the wire can tell apart.
 //! Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
@@ -12,7 +12,7 @@ use porous_tests::{Kind, Model, Tape, config, line, quiet_pair, record, seed, st
 const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 
-/// More than all that two bytes can tell apart.
+/// More ids than two bytes can tell apart.
 const ROUND: u32 = (1 << 16) + 100;
 
 fn pair() -> Pair {
@@ -23,7 +23,7 @@ fn pair() -> Pair {
     pair
 }
 
-/// `count` packets of four bytes from A to B on this channel, of these modes in turn. All arrive.
+/// Sends `count` packets of four bytes from A to B on this channel, in these modes in turn. All arrive.
 fn carry(pair: &mut Pair, model: &mut Model, channel: u8, count: u32, modes: &[Mode]) {
     let seed = pair.world.seed();
     let mode = |n: u32| modes[n as usize % modes.len()];
@@ -50,8 +50,8 @@ fn a_channel_goes_on_after_another_went_round() {
     carry(&mut pair, &mut model, 0, 50, &ALL);
 }
 
-/// What was sent reliably before is no dependency of what comes a round later, and reliable
-/// packets are waited for again (Q7).
+/// A reliable packet is no dependency of a packet a full turn of the ids later, and the reliable packets
+/// after it are waited for again (Q7).
 #[test]
 fn reliable_packets_are_waited_for_after_a_round_without_any() {
     let (mut pair, mut model) = (pair(), Model::new(2));
@@ -62,7 +62,7 @@ fn reliable_packets_are_waited_for_after_a_round_without_any() {
     carry(&mut pair, &mut model, 0, 500, &[Mode::Reliable]);
 }
 
-/// The datagrams that A sent with this packet in them.
+/// The datagrams from A that hold this packet.
 fn with_packet(tape: &Tape, packet: &[u8]) -> Vec<Vec<u8>> {
     let short = tape.of(A, Kind::Short).into_iter();
     short
@@ -71,13 +71,13 @@ fn with_packet(tape: &Tape, packet: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// T11: of a frame that is too old nobody can say whether it is a duplicate.
+/// T11: a frame that is too old cannot be told from a duplicate.
 #[test]
 fn a_frame_outside_the_window_is_not_acknowledged() {
     let mut pair = quiet_pair(seed(), line());
     let seed = pair.world.seed();
     let tape = record(&mut pair.world);
-    // More than the 256 frames that may be late.
+    // More than the 256 frames that a frame may be late.
     let packet = |n: u32| [n.to_be_bytes(), *b"mark"].concat().repeat(125);
     let packets = (0..300).map(|n| (0, Mode::Reliable, packet(n)));
     let got = pair.exchange(A, packets, Duration::from_secs(60));
@@ -85,7 +85,7 @@ fn a_frame_outside_the_window_is_not_acknowledged() {
     pair.world.run_for(Duration::from_secs(1));
     let now = pair.world.now();
     let host = pair.world.host_mut(B);
-    // One byte does not tell ids that are so far apart, but the check does.
+    // One byte does not tell ids apart that are this far apart, but the check does.
     let old = [Ignored::TooOld, Ignored::Malformed(Malformed::Integrity)];
     for (n, dispositions, answered) in [
         (0, &old[..], false),
@@ -105,9 +105,9 @@ fn a_frame_outside_the_window_is_not_acknowledged() {
     }
 }
 
-/// T24. Both hosts ping under the paper's policy, each second; one of them under the modern one, each
-/// 2.5 s, a quarter of the timeout. It sends two datagrams each time: the ping, and the acknowledgement
-/// of its answer.
+/// T24. Under the paper's policy both hosts ping, each second; under the modern one only one of them,
+/// each 2.5 s, a quarter of the timeout. It sends two datagrams each time: the ping, and the
+/// acknowledgement of its answer.
 #[test]
 fn a_silent_connection_is_pinged_now_and_then() {
     for (policy, most) in [(Policy::Paper, 190), (Policy::Modern, 50)] {
@@ -130,7 +130,7 @@ fn a_silent_connection_is_pinged_now_and_then() {
     }
 }
 
-/// With a longer timeout, the keepalive says how often.
+/// With a longer timeout, the keepalive sets the interval.
 #[test]
 fn a_silent_connection_may_be_pinged_every_fifteen_seconds() {
     let quiet = |config: Config| {
@@ -153,7 +153,7 @@ fn a_silent_connection_may_be_pinged_every_fifteen_seconds() {
     assert!((30..=130).contains(&sent), "{sent}; {}", pair.world.seed());
 }
 
-/// T24. The signs of life are frequent enough for each timeout, also if some are lost.
+/// T24. For each timeout the pings are frequent enough, even if some are lost.
 #[test]
 fn a_silent_connection_with_a_short_timeout_lives() {
     for timeout in [1000, 2500, 10_000] {
@@ -171,7 +171,7 @@ fn a_silent_connection_with_a_short_timeout_lives() {
     }
 }
 
-/// T24. When data flows again, T_rtt follows the line as fast as ever.
+/// T24. When data flows again, T_rtt follows the line as fast as before.
 #[test]
 fn round_trip_times_are_measured_again_when_data_flows() {
     let mut pair = quiet_pair(seed(), line());

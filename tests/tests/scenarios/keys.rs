@@ -30,7 +30,7 @@ fn pair(seed: u64, config: &Config) -> Pair {
     pair
 }
 
-/// Whatever is sent meanwhile is lost.
+/// Everything that is sent meanwhile is lost.
 fn lose(pair: &mut Pair, send: impl FnOnce(&mut Pair)) {
     pair.world.network_mut().set_all(line().loss(100.0));
     send(pair);
@@ -38,7 +38,7 @@ fn lose(pair: &mut Pair, send: impl FnOnce(&mut Pair)) {
     pair.world.network_mut().set_all(line());
 }
 
-/// The first byte of what B gets in this time, and when it came.
+/// The first byte of each packet that B gets in this time, and when it came.
 fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(u8, Duration)> {
     let began: Instant = pair.world.now();
     let mut got = Vec::new();
@@ -51,6 +51,7 @@ fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(u8, Duration)> {
     got
 }
 
+/// D3.
 #[test]
 fn a_lost_state_is_not_repeated_once_a_newer_one_has_left_and_nobody_waits_for_it() {
     for channel in 0..2 {
@@ -74,10 +75,10 @@ fn a_lost_state_is_not_repeated_once_a_newer_one_has_left_and_nobody_waits_for_i
     }
 }
 
-/// What was sent in between waits for a lost state as it would for any other reliable packet, until
-/// it is known to be lost: then nobody waits for it any more.
+/// Packets that were sent after an outdated state wait for it, as they would for any other reliable
+/// packet, until it is known to be lost: then none waits for it any more. D3.
 #[test]
-fn what_waits_for_an_outdated_state_goes_on_as_soon_as_that_is_known_to_be_lost() {
+fn packets_behind_an_outdated_state_go_on_as_soon_as_its_loss_is_known() {
     let mut pair = pair(2, &two_channels());
     let state = |key| SendOptions::new(Mode::Reliable).key(key);
     lose(&mut pair, |pair| {
@@ -90,12 +91,12 @@ fn what_waits_for_an_outdated_state_goes_on_as_soon_as_that_is_known_to_be_lost(
     let got = receive_for(&mut pair, 3000 * MS);
     let numbers: Vec<_> = got.iter().map(|(number, _)| *number).collect();
     assert_eq!(numbers, [2, 3, 4]);
-    // A round trip until the loss is known, and half of one for the tombstone.
+    // The loss is known after a round trip, and the tombstone takes half of one.
     assert!(got[2].1 <= 150 * MS, "{got:?}");
 }
 
-/// On a path that loses and keeps the order, an older state never comes after a newer one: it would
-/// have been sent again. The last one of each key comes if it is reliable.
+/// On a path that loses datagrams and keeps their order, an older state never comes after a newer one:
+/// that would mean that it was sent again. The last state of each key comes if it is reliable. D3.
 #[test]
 fn no_older_state_comes_after_a_newer_one_and_the_last_one_comes() {
     for seed in 0..8 {

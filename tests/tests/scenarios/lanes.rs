@@ -10,7 +10,7 @@ use porous_tests::{config, line, seed};
 const MS: Duration = Duration::from_millis(1);
 const KIB: usize = 1024;
 
-/// The configuration of hosts with these channels.
+/// The configuration of a host with these channels.
 fn channels(base: Config, settings: &[Channel]) -> Config {
     let all = vec![Priority::Low; settings.len()];
     let mut config = base.channels(&all).unwrap();
@@ -35,7 +35,7 @@ fn low() -> Channel {
     Channel::new(Priority::Low)
 }
 
-/// Everything that B receives in this time, and when.
+/// All packets that B receives in this time, and when.
 fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(Instant, Received)> {
     let (until, mut got) = (pair.world.now() + time, Vec::new());
     while pair.world.now() < until {
@@ -51,7 +51,8 @@ fn bytes_of(got: &[(Instant, Received)], channel: u8) -> usize {
     here.map(|(_, r)| r.payload.len()).sum()
 }
 
-/// Lanes of other libraries: 128 packets of 1 KiB on each of four channels, at 128 KiB a second.
+/// As the lanes of other libraries: 128 packets of 1 KiB on each of four channels, at 128 KiB a second.
+/// P10.
 #[test]
 fn what_is_urgent_goes_first_and_the_rest_shares_by_weight() {
     let urgent = |weight| Channel::new(Priority::High).weight(weight);
@@ -79,13 +80,14 @@ fn what_is_urgent_goes_first_and_the_rest_shares_by_weight() {
     assert!(urgent.iter().all(is_urgent), "{context}");
     let half = &urgent[..128];
     assert!(bytes_of(half, 1).abs_diff(64 * KIB) <= 2 * KIB, "{context}");
-    // While both have something to send: until the heavier one is done.
+    // Counted while both have packets to send: until the heavier one is done.
     let end = rest.iter().rposition(|(_, r)| r.channel.0 == 2).unwrap();
     let (light, heavy) = (bytes_of(&rest[..=end], 0), bytes_of(&rest[..=end], 2));
     let off = (3 * light).abs_diff(heavy);
     assert!(100 * off <= 5 * heavy, "{light} and {heavy}; {context}");
 }
 
+/// P10.
 #[test]
 fn nobody_starves_beside_a_channel_that_is_always_full() {
     let config = modern(&[low().weight(255), low(), low()]);
@@ -120,11 +122,12 @@ fn nobody_starves_beside_a_channel_that_is_always_full() {
     for (at, received) in small {
         let sent = u64::from_le_bytes(received.payload[..].try_into().unwrap());
         let took = at.as_micros() - sent;
-        // 20 ms under way, and a round trip in which the window was full.
+        // A packet takes 20 ms, and a round trip in which the window was full.
         assert!(took < 75_000, "{took}; {context}");
     }
 }
 
+/// P10.
 #[test]
 fn a_megabyte_does_not_hold_up_small_packets_of_another_channel() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -159,7 +162,7 @@ fn a_megabyte_does_not_hold_up_small_packets_of_another_channel() {
     }
 }
 
-/// The most payload in any second of what B got on a channel.
+/// The most bytes of payload in any second that B got on a channel.
 fn most(got: &[(Instant, Received)], channel: u8) -> usize {
     let here: Vec<_> = got.iter().filter(|(_, r)| r.channel.0 == channel).collect();
     let within = |from: usize| {
@@ -170,6 +173,7 @@ fn most(got: &[(Instant, Received)], channel: u8) -> usize {
     (0..here.len()).map(within).max().unwrap_or(0)
 }
 
+/// P10.
 #[test]
 fn no_second_has_more_than_a_cap_and_it_is_used() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -197,6 +201,7 @@ fn no_second_has_more_than_a_cap_and_it_is_used() {
     }
 }
 
+/// P10.
 #[test]
 fn a_cap_of_a_byte_a_second_stalls_nothing_and_can_be_lifted() {
     let mut pair = pair(line(), &modern(&[low().rate(1), low()]));
@@ -204,7 +209,7 @@ fn a_cap_of_a_byte_a_second_stalls_nothing_and_can_be_lifted() {
     for n in 0..4 {
         assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![n; 12]), Ok(()));
     }
-    // One at once, and one each 20 s.
+    // One packet at once, and one each 20 s.
     let got = receive_for(&mut pair, 50_000 * MS);
     assert_eq!(got.len(), 3, "{context}");
     let peer = pair.peer(Pair::A);

@@ -1,5 +1,5 @@
-//! How long reliable packets take when frames are lost: 60 a second, 64 bytes each, one way, hosts
-//! stepped every millisecond, 50 to 60 ms under way.
+//! The latency of reliable packets when frames are lost: 60 packets a second, 64 bytes each, one way,
+//! hosts stepped every millisecond, 50 to 60 ms under way.
 
 use core::time::Duration;
 
@@ -12,7 +12,7 @@ const SECONDS: u32 = 120;
 const PACKETS: u32 = 60 * SECONDS;
 const SEEDS: u64 = 3;
 
-/// What a flow of reliable packets came to.
+/// The figures of a flow of reliable packets.
 #[derive(Debug)]
 struct Flow {
     /// The time from sending to delivery of each packet, in milliseconds, ascending.
@@ -81,7 +81,7 @@ fn flow(seed: u64, loss: f64, config: &Config) -> Flow {
     }
 }
 
-/// The same with three seeds, as one.
+/// The flows of three seeds, as one.
 fn flows(loss: f64, config: &Config) -> Flow {
     let mut all = Flow {
         latencies: Vec::new(),
@@ -96,6 +96,7 @@ fn flows(loss: f64, config: &Config) -> Flow {
     all
 }
 
+/// P6.
 #[test]
 fn losses_are_repaired_soon() {
     for (loss, p99) in [(1.0, 176), (5.0, 250), (10.0, 303), (20.0, 440)] {

@@ -1,5 +1,5 @@
-//! How much a host does for strangers that have proved nothing, and keeps of peers that have ended (C1,
-//! C2, C7). Between any two hosts a datagram takes 20 ms.
+//! The work and memory that a host spends on strangers that have proved nothing, and on peers that have
+//! ended (C1, C2, C7). Between any two hosts a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 const STRANGERS: u32 = 1_000_000;
 
-/// The first request of a client, as it would be to any host.
+/// The first request of a client, as it sends it to any host.
 fn a_request() -> Vec<u8> {
     let mut world = Pair::new(seed(), line(), config::client(), config::new()).world;
     let tape = record(&mut world);
@@ -29,7 +29,7 @@ fn listening(config: Config) -> World {
     world
 }
 
-/// What B has sent to strangers: how many datagrams, and bytes.
+/// The number and the bytes of the datagrams that B has sent to strangers.
 fn replies(tape: &Tape) -> (usize, usize) {
     let all = tape.all().into_iter();
     let lens: Vec<_> = all
@@ -39,12 +39,13 @@ fn replies(tape: &Tape) -> (usize, usize) {
     (lens.len(), lens.iter().sum())
 }
 
+/// C2.
 #[test]
 fn an_honest_client_connects_within_three_seconds_of_a_flood_from_everywhere() {
     let request = a_request();
     let mut world = listening(config::new());
     let tape = record(&mut world);
-    // Half a second of it, before A begins.
+    // Half a second of the flood, before A begins.
     let (mut n, mut begun, mut done) = (0, None, None);
     while n < 100_000 {
         world.inject(STRANGERS + n, B, request.clone());
@@ -74,7 +75,7 @@ fn an_honest_client_connects_within_three_seconds_of_a_flood_from_everywhere() {
     let flood = 100_000 * request.len();
     assert!(bytes * 4 < flood, "{bytes} for {flood}; {}", world.seed());
     assert!(stats.bytes_sent < stats.bytes_received, "{stats:?}");
-    // 2.5 s, and what may go out at once; one answer was for A.
+    // The limits allow this many answers in 2.5 s and at once; one of the answers was for A.
     let allowed = 20_000 * 5 / 2 + 5000;
     assert!((allowed - 1000..=allowed).contains(&count), "{count}");
     let unanswered = stats.ignored(Ignored::TooManyReplies);
@@ -90,7 +91,7 @@ fn an_honest_client_connects_within_three_seconds_of_a_flood_from_everywhere() {
 #[test]
 fn short_datagrams_in_its_name_do_not_keep_a_client_from_connecting() {
     let mut world = listening(config::new());
-    // Ten times as many as the host answers, from everywhere and from the client's own address.
+    // Ten times as many as the host answers, from everywhere and in the name of the client's own address.
     let flood = |world: &mut World, datagrams: u32| {
         for n in 0..datagrams {
             let from = if n % 2 == 0 { A } else { STRANGERS + n };
@@ -101,7 +102,7 @@ fn short_datagrams_in_its_name_do_not_keep_a_client_from_connecting() {
     flood(&mut world, 20_000);
     assert!(world.connect(A, B).is_ok());
     flood(&mut world, 5_000);
-    // Two round trips are 80 ms: the first request was answered.
+    // Two round trips are 80 ms: the client's first request was answered.
     let told = events(&mut world, A);
     let seed = world.seed();
     assert!(
@@ -111,8 +112,9 @@ fn short_datagrams_in_its_name_do_not_keep_a_client_from_connecting() {
     assert_eq!(connected(&events(&mut world, B)).len(), 1, "{seed}");
 }
 
+/// C1.
 #[test]
-fn one_address_gets_only_so_many_answers() {
+fn one_address_gets_a_bounded_number_of_answers() {
     let request = a_request();
     for (config, expected) in [
         (config::new(), 24..=26),
@@ -142,8 +144,9 @@ fn limited(address: u32, all: u32) -> Config {
     }
 }
 
+/// C7.
 #[test]
-fn what_is_left_of_a_connection_answers_only_so_often() {
+fn answers_of_a_peer_that_has_ended_are_limited_in_rate() {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     let tape = record(&mut pair.world);
     pair.connect_to_listener();
@@ -181,6 +184,7 @@ fn a_request_of_a_known_connection_gets_nothing_without_its_padding() {
     }
 }
 
+/// C2.
 #[test]
 fn two_peers_linger_for_each_that_may_be_connected() {
     let mut world = listening(config::new().max_peers(3));
@@ -205,7 +209,7 @@ fn two_peers_linger_for_each_that_may_be_connected() {
 
 #[test]
 fn limits_do_not_count_what_a_connection_says() {
-    // A host that may hardly answer anybody still serves its peers, and tells strangers in turn.
+    // A host that may answer hardly any stranger still serves its peers, and answers strangers in turn.
     let mut world = Pair::new(seed(), line(), config::client(), limited(1, 1)).world;
     assert_eq!(world.host_mut(B).listen(Listen::Open), Ok(()));
     assert!(world.connect(A, B).is_ok());
@@ -217,8 +221,8 @@ fn limits_do_not_count_what_a_connection_says() {
     assert!(world.now() > Instant::from_micros(50_000_000));
 }
 
-/// The number of 20 clients that are connected after this time. They begin half a second after a flood,
-/// in requests a second.
+/// The number of 20 clients that are connected after this time. They begin half a second after a flood of
+/// this many requests a second.
 fn newcomers(flood: u32, after: Duration) -> usize {
     const CLIENTS: core::ops::Range<u32> = 100..120;
     let request = a_request();
@@ -244,7 +248,7 @@ fn newcomers(flood: u32, after: Duration) -> usize {
     CLIENTS.filter(is_in).count()
 }
 
-/// Each request has an answer with a chance of two in five.
+/// Each request gets an answer with a chance of two in five.
 #[test]
 fn a_flood_of_50_000_requests_a_second_keeps_no_newcomer_out_for_long() {
     let clients = newcomers(50_000, Duration::from_secs(3));

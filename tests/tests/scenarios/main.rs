@@ -1,5 +1,5 @@
-//! What two hosts must do together, topic by topic, in virtual time. Run as they are, ids begin at
-//! 0; [`wraps`] runs all of them again with ids that are about to wrap on the wire.
+//! Behaviours of two or more hosts, topic by topic, in virtual time. In the first run ids begin at 0;
+//! [`wraps`] runs all scenarios again with ids that are about to wrap on the wire.
 
 extern crate alloc;
 

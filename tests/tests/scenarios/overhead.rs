@@ -1,4 +1,4 @@
-//! What a datagram takes beside the packets in it: the table in `docs/wire.md`, "Overhead".
+//! The bytes of a datagram beside those of the packets in it: the table in `docs/wire.md`, "Overhead".
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use alloc::collections::BTreeMap;
@@ -11,7 +11,7 @@ use porous_tests::{Kind, config, line, record, seed};
 
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// What is sent each tick: packets on these channels, of this mode and length.
+/// The packets that are sent each tick: their channels, mode and length.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     channels: &'static [u8],
@@ -35,8 +35,8 @@ const TEN: Load = Load {
     len: 16,
 };
 
-/// The datagrams of a host of a game at 60 Hz, to one whose connection ids have this length: how
-/// many there are of each overhead, and the widths of their frame ids.
+/// The datagrams of a host of a game at 60 Hz to a host with connection ids of this length: the number of
+/// datagrams for each overhead in bytes, and the widths of their frame ids.
 fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
     let with = |config: Config| {
         let config = config.policy(Policy::Modern);
@@ -47,7 +47,7 @@ fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
     pair.connect_to_listener();
     let mut tape = None;
     for tick in 0..600 {
-        // The datagrams of the first two seconds are not those of a flow that goes on.
+        // The datagrams of the first two seconds are not yet those of a steady flow.
         if tick == 120 {
             tape = Some(record(&mut pair.world));
         }
@@ -81,7 +81,7 @@ fn datagrams_are_as_short_as_the_table_says() {
             let context = format!("{load:?} {id_len}: {overheads:?}");
             let all: usize = overheads.values().sum();
             assert!(all >= 480, "{context}");
-            // The others tell of windows as well, of a sentinel, or of an id that was left out.
+            // The other datagrams also tell of windows, of a sentinel, or of an id that was left out.
             let usual = overheads.get(&(expected - less));
             assert!(usual.is_some_and(|usual| 3 * usual >= 2 * all), "{context}");
             assert!(widths.iter().all(|&width| width == 1), "{context}");

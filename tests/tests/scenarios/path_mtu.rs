@@ -1,4 +1,4 @@
-//! Path MTU discovery (D8): what it finds, what it costs, and paths that change.
+//! Path MTU discovery (D8): the lengths that it finds, its cost, and paths that change.
 
 use core::time::Duration;
 
@@ -16,7 +16,7 @@ struct Flow {
     pair: Pair,
     sent: u32,
     received: u32,
-    /// The longest time that a packet took, of those that came since it was last looked at.
+    /// The longest latency of the packets that arrived since this was last read.
     longest: Duration,
 }
 
@@ -32,12 +32,12 @@ impl Flow {
         }
     }
 
-    /// A pair of hosts that both search up to 1452 bytes.
+    /// A pair of hosts that both search for datagrams up to 1452 bytes.
     fn searching(seed: u64, line: LinkConfig) -> Self {
         Self::new(seed, line, wants(1452), wants(1452))
     }
 
-    /// The same under the modern policy: the paper's takes late frames for lost.
+    /// The same pair under the modern policy: the paper's takes late frames for lost.
     fn modern(seed: u64, line: LinkConfig) -> Self {
         let config = wants(1452).policy(Policy::Modern);
         Self::new(seed, line, config.clone(), config)
@@ -78,7 +78,7 @@ impl Flow {
         peer.expect("it is connected").stats()
     }
 
-    /// Datagrams from A to B that were too large for the path.
+    /// The number of datagrams from A to B that were too large for the path.
     fn too_large(&self) -> u64 {
         let network = self.pair.world.network();
         network.link_stats(Pair::A, Pair::B).too_large
@@ -98,6 +98,7 @@ fn line() -> LinkConfig {
     LinkConfig::new().delay(30 * MS)
 }
 
+/// D8.
 #[test]
 fn larger_datagrams_are_found_and_used_where_the_path_carries_them() {
     let mut flow = Flow::searching(1, line());
@@ -114,6 +115,7 @@ fn larger_datagrams_are_found_and_used_where_the_path_carries_them() {
     assert_eq!((flow.too_large(), after.frames_lost), (0, 0));
 }
 
+/// D8.
 #[test]
 fn a_path_that_carries_no_more_is_tried_twelve_times_and_nothing_else_is_lost() {
     for (limit, found, most) in [(1200, 1200, 12), (1300, 1294, 12), (1400, 1389, 9)] {
@@ -128,6 +130,7 @@ fn a_path_that_carries_no_more_is_tried_twelve_times_and_nothing_else_is_lost() 
     }
 }
 
+/// D8.
 #[test]
 fn both_hosts_must_want_it_and_the_smaller_count_is_the_limit() {
     for (a, b, expected) in [
@@ -144,7 +147,7 @@ fn both_hosts_must_want_it_and_the_smaller_count_is_the_limit() {
     }
 }
 
-/// D8: within a second the flow is as it was, and nothing is missing.
+/// D8: within a second the flow is as before, and no packet is missing.
 #[test]
 fn a_path_that_carries_less_than_before_is_noticed_within_a_second() {
     for (seed, delay, loss) in [(1, 30, 0.0), (2, 5, 0.0), (3, 80, 0.0), (4, 30, 2.0)] {
@@ -176,7 +179,7 @@ fn a_path_that_carries_less_than_before_is_noticed_within_a_second() {
     }
 }
 
-/// Fragments of 9000 bytes are cut anew.
+/// Fragments of 9000 bytes are cut anew. D8.
 #[test]
 fn a_large_packet_gets_through_where_the_path_shrinks() {
     let mut flow = Flow::new(1, line(), wants(9000), wants(9000));
@@ -200,6 +203,7 @@ fn a_large_packet_gets_through_where_the_path_shrinks() {
     }
 }
 
+/// D8.
 #[test]
 fn losses_do_not_keep_a_path_from_being_found_or_used() {
     for seed in 1..=6 {
@@ -209,8 +213,9 @@ fn losses_do_not_keep_a_path_from_being_found_or_used() {
     }
 }
 
+/// D8.
 #[test]
-fn who_sends_little_tries_nothing() {
+fn a_host_that_sends_little_searches_no_path() {
     let mut pair = Pair::new(Seed::new(1), line().mtu(1200), wants(1452), wants(1452));
     pair.connect_to_listener();
     for _ in 0..60 {
@@ -222,7 +227,7 @@ fn who_sends_little_tries_nothing() {
     assert_eq!(network.link_stats(Pair::A, Pair::B).too_large, 0);
 }
 
-/// A peer that is written by hand, and a host that sends it two packets each 10 ms.
+/// A peer whose datagrams the test writes, and a host that sends it two packets each 10 ms.
 struct Hand {
     host: Host<ChaCha8Rng, u8>,
     remote: Remote,
@@ -231,7 +236,7 @@ struct Hand {
 
 impl Hand {
     fn new() -> Self {
-        let config = wants(9000).first_id(0); // the remote end counts from 0
+        let config = wants(9000).first_id(0); // the remote end counts ids from 0
         let config = config.windows(1 << 16, 1 << 16).expect("the greatest");
         let mut host = Host::new(config, Seed::new(1).stream("host", 0));
         assert_eq!(host.listen(Listen::Open), Ok(()));
@@ -259,8 +264,8 @@ impl Hand {
         peer.stats().path_mtu
     }
 
-    /// The datagrams of the next 10 ms, those heard that are not longer than this. The lengths of
-    /// the others.
+    /// The datagrams of the next 10 ms. The remote hears those that are at most this long; the lengths of
+    /// the others are returned.
     fn step(&mut self, longest: usize) -> Vec<(u32, usize)> {
         self.now = self.now + TICK;
         let (peer, _) = self.host.peers().next().expect("it is connected");
@@ -284,7 +289,7 @@ impl Hand {
         unheard
     }
 
-    /// Acknowledges what was heard, and this too: its nonce is only guessed.
+    /// Acknowledges the frames that were heard, and this frame too, whose nonce it can only guess.
     fn acknowledge(&mut self, also: Option<u32>) {
         let newest = also.map_or(self.remote.newest.0, |id| id.max(self.remote.newest.0));
         let heard = |bit: &u32| match newest.checked_sub(bit + 1) {
@@ -306,12 +311,12 @@ impl Hand {
     }
 }
 
-/// A false acknowledgement gains nothing: the liar is sent what it cannot receive for a while, and
-/// few probes.
+/// A false acknowledgement gains nothing: for a while the liar is sent datagrams that it cannot receive,
+/// and few probes. D8.
 #[test]
-fn who_acknowledges_probes_that_never_came_only_harms_itself() {
+fn a_peer_that_acknowledges_probes_that_never_came_harms_only_itself() {
     if by_policy(false, true) {
-        return; // its frames have no nonces
+        return; // frames of the paper's policy have no nonces
     }
     let mut hand = Hand::new();
     let (mut raised, mut fell, mut probes) = (0, 0, 0);
@@ -356,7 +361,7 @@ fn padded_junk_is_refused_or_costs_nothing() {
     }
 }
 
-/// The books of the caps are right whatever is tried.
+/// The books of the caps are right while larger datagrams are tried.
 #[test]
 fn caps_are_kept_while_larger_datagrams_are_searched_for() {
     for policy in [Policy::Modern, Policy::Paper] {

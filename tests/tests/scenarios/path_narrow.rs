@@ -1,5 +1,5 @@
-//! Paths that carry less than a connection begins with, or come to (D8): what is too long for them is
-//! cut again, and the application hears of it.
+//! Paths that carry less than a connection begins with, or that begin to carry less (D8): what is too
+//! long for them is cut again, and the application is told.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -31,7 +31,7 @@ fn set_line(pair: &mut Pair, line: LinkConfig) {
     pair.world.network_mut().set_both(A, B, line);
 }
 
-/// What A is told of the path, and of its end.
+/// The events at A of the path and of the connection's end.
 fn told(pair: &mut Pair) -> Vec<Result<u16, DisconnectReason>> {
     let about = |event| {
         if let Event::PathNarrowed { bytes, .. } = event {
@@ -51,7 +51,7 @@ fn path_mtu(pair: &Pair) -> u16 {
     peer.stats().path_mtu
 }
 
-/// What A sends to B.
+/// The packets that A sends to B.
 #[derive(Clone, Copy, Debug)]
 enum Load {
     /// The interval between packets in milliseconds, their length in bytes, and their mode.
@@ -60,7 +60,7 @@ enum Load {
     Once(usize),
 }
 
-/// Sends for `time`, and counts the packets: those sent, and those that arrive.
+/// Sends for `time`. Returns the number of packets sent, and of packets that arrived.
 fn send(pair: &mut Pair, load: Load, time: Duration) -> (u32, u32) {
     let (mut sent, mut got) = (0, 0);
     let end = pair.world.now() + time;
@@ -82,8 +82,8 @@ fn send(pair: &mut Pair, load: Load, time: Duration) -> (u32, u32) {
 
 const POLICIES: [Policy; 2] = [Policy::Modern, Policy::Paper];
 
-/// From one moment to the next the path carries less than all that is sent; a minute later longer
-/// datagrams are tried again.
+/// From one moment to the next the path carries only datagrams shorter than those in use; a minute later
+/// longer datagrams are tried again. D16.
 #[test]
 fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
     for policy in POLICIES {
@@ -123,7 +123,8 @@ fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
     }
 }
 
-/// Larger datagrams were found, and the path returns to what nearly all carry.
+/// Larger datagrams were found to pass, and the path returns to the length that nearly all paths carry.
+/// D16.
 #[test]
 fn an_application_hears_that_large_datagrams_do_not_pass_any_more() {
     for policy in POLICIES {
@@ -138,6 +139,7 @@ fn an_application_hears_that_large_datagrams_do_not_pass_any_more() {
     }
 }
 
+/// D16.
 #[test]
 fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
     for policy in POLICIES {
@@ -157,7 +159,7 @@ fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
     }
 }
 
-/// Short datagrams pass on such a path, and a game that sends no others needs nothing else.
+/// Short datagrams pass on such a path, which is enough for a game that sends no others. D16.
 #[test]
 fn a_narrow_path_is_good_enough_for_short_datagrams() {
     let mut pair = pair(4, &config::new());
@@ -168,7 +170,7 @@ fn a_narrow_path_is_good_enough_for_short_datagrams() {
     assert_eq!(told(&mut pair), []);
 }
 
-/// Neither what is lost by chance nor an outage is taken for a narrow path.
+/// Neither losses by chance nor an outage are taken for a narrow path. D16.
 #[test]
 fn losses_of_everything_are_no_narrow_path() {
     for (number, loss) in [10.0, 30.0, 50.0].into_iter().enumerate() {

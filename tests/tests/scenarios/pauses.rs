@@ -1,5 +1,5 @@
-//! A host that stands still for a while, on a line that loses nothing, finds every datagram that came
-//! meanwhile in its socket: all are taken.
+//! A host that pauses on a line without loss finds every datagram of that time in its socket, and takes
+//! all of them.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -20,7 +20,7 @@ fn talk(pair: &mut Pair, interval: Duration, duration: Duration) {
     let end = pair.world.now() + duration;
     for n in 0_u32.. {
         for host in BOTH {
-            // While the other host stands still there may be no room.
+            // While the other host pauses the send budget may be full.
             let _: Result<_, _> = pair.send(host, 0, Mode::Passive, n.to_le_bytes().to_vec());
             pair.receive_all(host);
         }
@@ -35,11 +35,11 @@ fn refused(pair: &Pair) -> [u64; 2] {
     BOTH.map(|host| pair.world.host(host).stats().ignored_total())
 }
 
-/// The sender's ids get shorter again after the pause, as they do while nothing pauses; how short, the
-/// time tells by which the newest is ahead of what was acknowledged.
+/// After the pause the sender's ids get shorter again, as they do without a pause; their width depends on
+/// how far the newest id is ahead of the acknowledged ones.
 fn assert_nothing_is_refused(line: LinkConfig, interval: u64, pause: u64) {
     let mut pair = Pair::new(Seed::new(pause + interval), line, config(), config());
-    // What does not fit there is lost.
+    // The socket buffer holds everything: a datagram that finds no room in it would be lost.
     pair.world.set_socket_buffer(Pair::B, 16 << 20);
     pair.connect_to_listener();
     pair.world.run_for(500 * MS);

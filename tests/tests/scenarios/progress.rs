@@ -1,4 +1,4 @@
-//! How far large packets have come, asked at both ends while they are sent.
+//! The progress of large packets, asked at both ends while they are sent.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ const MS: Duration = Duration::from_millis(1);
 const CHANNEL: ChannelId = ChannelId(0);
 const LEN: u32 = 500_000;
 
-/// How far the packet with this receipt has come: sent, acknowledged, and received.
+/// The bytes of the packet with this receipt that were sent and acknowledged.
 fn sent(pair: &Pair, receipt: u64) -> Option<SendProgress> {
     let peer = pair.world.host(Pair::A).peer(pair.peer(Pair::A));
     let peer = peer.expect("it is connected");
@@ -24,7 +24,7 @@ fn received(pair: &Pair) -> Option<u32> {
     Some(progress.received)
 }
 
-/// Two large packets, and the receipts 7 and 8.
+/// A pair that sends two large packets, with the receipts 7 and 8.
 fn sending(seed: u64, mode: Mode, loss: f64) -> Pair {
     let line = LinkConfig::new().delay(30 * MS).loss(loss);
     let slow = config::new().bandwidth(200_000, u32::MAX).expect("a rate");
@@ -42,6 +42,7 @@ fn sending(seed: u64, mode: Mode, loss: f64) -> Pair {
     pair
 }
 
+/// D15.
 #[test]
 fn a_large_packet_is_followed_at_both_ends() {
     for (seed, mode, loss) in [
@@ -62,7 +63,7 @@ fn a_large_packet_is_followed_at_both_ends() {
             let Some(progress) = sent(&pair, 7) else {
                 continue;
             };
-            // If all of it has come, that may be of the next.
+            // If all of the first packet has come, the progress may be that of the next.
             let come = received(&pair).filter(|&come| come >= last.2);
             let come = come.unwrap_or(if last.2 > 0 { LEN } else { 0 });
             let now = (progress.sent, progress.acknowledged, come);
@@ -85,7 +86,7 @@ fn a_large_packet_is_followed_at_both_ends() {
     }
 }
 
-/// A packet that was cancelled, and one that fits into a datagram.
+/// A packet that was cancelled, and one that fits into a datagram. D15.
 #[test]
 fn what_is_given_up_or_small_has_no_progress_in_between() {
     let line = LinkConfig::new().delay(30 * MS);

@@ -12,7 +12,7 @@ const A: u32 = PLAYERS[0];
 const B: u32 = PLAYERS[1];
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Both behind routers of the usual kind, and how the server sees them.
+/// Both players behind routers of the usual kind, and the addresses at which the server sees them.
 fn players(links: LinkConfig) -> (World, [u32; 2]) {
     meet(seed(), links, PLAYERS.map(router), config::new)
 }
@@ -52,8 +52,8 @@ fn neighbours_meet_in_their_own_network() {
     }
 }
 
-/// A has come to the connection by the public addresses, B by the private ones: of the other two
-/// directions nothing but requests passed until then.
+/// A has settled on the public addresses, B on the private ones: in the other two directions only
+/// requests have passed until then.
 fn crosswise(players: fn() -> Config) -> (World, [PeerId; 2], [u32; 2]) {
     let kind = |player| router(player).hairpins();
     let (mut world, seen) = meet(seed(), line(), PLAYERS.map(kind), players);
@@ -77,13 +77,13 @@ fn crosswise(players: fn() -> Config) -> (World, [PeerId; 2], [u32; 2]) {
     (world, peers, seen)
 }
 
-/// Whether both have come to the same way: within their network, or outside.
+/// True if both use the same pair of addresses, within their network or outside.
 fn one_way(world: &World, peers: [PeerId; 2], seen: [u32; 2]) -> bool {
     let at = [(A, peers[0]), (B, peers[1])].map(|(host, peer)| world.host(host).address(peer));
     [[Some(seen[1]), Some(seen[0])], [Some(B), Some(A)]].contains(&at)
 }
 
-/// A way that is used in one direction alone is shut by the router of the host that is silent.
+/// A router closes a mapping that its own host does not send through. D11.
 #[test]
 fn both_directions_come_to_one_way_that_stays_open() {
     let (mut world, peers, seen) = crosswise(config::new);
@@ -94,9 +94,9 @@ fn both_directions_come_to_one_way_that_stays_open() {
     assert_talk_between(&mut world, ends, "crosswise, later");
 }
 
-/// Each would follow the other to where that sends from, for ever.
+/// Otherwise each would follow the other to the address that it sends from, for ever.
 #[test]
-fn who_is_known_by_several_addresses_does_not_roam_between_them() {
+fn a_peer_known_by_several_addresses_does_not_roam_between_them() {
     let (mut world, peers, seen) = crosswise(|| config::new().roaming(true));
     let ends = [(A, peers[0]), (B, peers[1])];
     for _ in 0..5 {
@@ -111,7 +111,7 @@ fn who_is_known_by_several_addresses_does_not_roam_between_them() {
 }
 
 #[test]
-fn who_leaves_is_heard_whichever_address_it_leaves_by() {
+fn a_goodbye_is_heard_from_each_address_of_a_peer() {
     for (leaver, other) in [(0, 1), (1, 0)] {
         let (mut world, peers, _) = crosswise(config::new);
         let how = Disconnect::Now { reason: 3 };
@@ -129,7 +129,7 @@ fn who_leaves_is_heard_whichever_address_it_leaves_by() {
 }
 
 #[test]
-fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
+fn a_host_that_forgot_a_connection_says_so_at_each_address() {
     for (killed, other) in [(0, 1), (1, 0)] {
         let (mut world, peers, _) = crosswise(config::new);
         world.add_host(PLAYERS[killed], config::new());
@@ -139,8 +139,9 @@ fn who_forgot_the_connection_says_so_whichever_address_it_is_asked_at() {
     }
 }
 
+/// C17.
 #[test]
-fn one_may_begin_up_to_five_seconds_later() {
+fn one_player_may_begin_up_to_five_seconds_later() {
     for tenths in 0..=50 {
         for first in [0, 1] {
             let (mut world, seen) = players(line());
@@ -158,7 +159,8 @@ fn one_may_begin_up_to_five_seconds_later() {
     }
 }
 
-/// Where the other may be: among other addresses, our own among them, in any order.
+/// The addresses at which the other player may be, among other addresses and the player's own, in any
+/// order.
 fn shuffled(chance: &mut ChaCha8Rng, own: [u32; 2], others: [u32; 2]) -> Vec<u32> {
     let nobody = 700..700 + u32::try_from(below(chance.next_u64(), 5)).expect("a few");
     let own = own
@@ -172,6 +174,7 @@ fn shuffled(chance: &mut ChaCha8Rng, own: [u32; 2], others: [u32; 2]) -> Vec<u32
     list
 }
 
+/// D11.
 #[test]
 fn one_connection_comes_of_any_order_of_addresses_and_any_loss() {
     for number in 0..150 {

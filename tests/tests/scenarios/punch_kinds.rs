@@ -1,4 +1,5 @@
-//! Which kinds of routers two players meet through: the table of `docs/nat.md`, by trying.
+//! The kinds of routers through which two players reach each other: the table of `docs/nat.md`, by trying
+//! each pair.
 
 use core::fmt::Write;
 use core::time::Duration;
@@ -28,7 +29,7 @@ fn kinds() -> Vec<Kind> {
     NatRule::ALL.into_iter().flat_map(with).collect()
 }
 
-/// Whether two players meet that connect to what the server has told them.
+/// True if two players get a connection that connect to the addresses which the server has told them.
 fn meets(kinds: [Kind; 2], listen: bool) -> bool {
     let seed = Seed::from_env(Seed::new(7));
     let of = |n: usize| -> Router<u32> {
@@ -74,6 +75,7 @@ fn table() -> String {
     table
 }
 
+/// D11.
 #[test]
 fn the_table_of_kinds_is_what_happens() {
     let table = table();

@@ -1,4 +1,4 @@
-//! What an application is told about its connection is the truth.
+//! The figures that an application is told about its connection are true.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -21,7 +21,7 @@ fn channel(pair: &Pair, id: u8) -> ChannelStats {
     peer.unwrap().channel_stats(ChannelId(id))
 }
 
-/// Two hosts in game loops, connected over good lines; then these lines, from A to B and back.
+/// Two hosts in game loops, connected over good lines; then the lines from A to B and back become these.
 fn games(policy: Policy, links: [LinkConfig; 2]) -> Pair {
     let config = config::new().policy(policy);
     let mut pair = Pair::new(seed(), line(), config.clone(), config);
@@ -35,7 +35,7 @@ fn games(policy: Policy, links: [LinkConfig; 2]) -> Pair {
     pair
 }
 
-/// Both send `packets`, one each tick.
+/// Both hosts send `packets` packets, one each tick.
 fn play(pair: &mut Pair, packets: u32, mode: Mode) {
     for _ in 0..packets {
         for host in [Pair::A, Pair::B] {
@@ -74,11 +74,11 @@ fn loss_is_told_each_way_within_a_percent_of_the_truth() {
                 let all = there.frames_received + there.frames_missing;
                 let missing = share(there.frames_missing, all);
                 let told = format!("{truth}: {lost}, {missing}; {context}");
-                // Frames without data are not in the first figure, the last ones not in the second.
+                // The first figure does not count frames without data, the second not the last frames.
                 assert!(lost.abs_diff(truth) <= 5, "{told}");
                 // One id in 512 may be left out.
                 assert!(missing.abs_diff(truth) <= 25, "{told}");
-                // Six to twelve hundred frames vary by three percent at most.
+                // The loss among 600 to 1200 frames varies by three percent at most.
                 assert!(
                     u64::from(here.loss_sent).abs_diff(truth) <= 300,
                     "{here:?}; {told}"
@@ -115,7 +115,7 @@ fn reordering_alone_is_no_loss() {
 
 #[test]
 fn round_trips_jitter_and_rates_are_those_of_the_line() {
-    // From B to A nothing varies.
+    // The line from B to A does not vary.
     let lines = [line().delay(20 * MS).jitter(10 * MS), line().delay(30 * MS)];
     let mut pair = games(Policy::Modern, lines);
     let context = pair.world.seed();
@@ -125,10 +125,10 @@ fn round_trips_jitter_and_rates_are_those_of_the_line() {
     play(&mut pair, 1200, Mode::Unreliable);
     let told = stats(&pair, Pair::A);
     let context = format!("{told:?}; {context}");
-    // 10 to 30 ms and 30 ms, and up to a millisecond at either end.
+    // 10 to 30 ms one way and 30 ms back, and up to a millisecond at either end.
     assert!((40 * MS..46 * MS).contains(&told.rtt_minimum), "{context}");
     assert!((48 * MS..55 * MS).contains(&told.rtt), "{context}");
-    // Two numbers between 0 and 20 are a third of that apart.
+    // The mean difference of two random numbers between 0 and 20 is a third of 20.
     assert!((4 * MS..9 * MS).contains(&told.jitter), "{context}");
     let sent = told.bytes_sent / told.datagrams_sent * 60;
     assert!(
@@ -153,7 +153,7 @@ fn quality_falls_with_loss_and_with_delay() {
     let qualities = [line(), line().loss(5.0), far, far.loss(10.0)].map(quality);
     let [good, lossy, far, bad] = qualities;
     assert!(good >= 95, "{qualities:?}");
-    // 2 for each percent, both ways, and 1 for each 10 ms above 60.
+    // The quality falls by 2 for each percent of loss, both ways, and by 1 for each 10 ms above 60.
     assert!((65..90).contains(&lossy), "{qualities:?}");
     assert!((65..77).contains(&far), "{qualities:?}");
     assert!(bad < 50, "{qualities:?}");
@@ -182,7 +182,7 @@ fn queue_times_are_those_of_each_channel() {
         assert_eq!(channel(&pair, 1).waiting, 9, "{context}");
         pair.world.run_for(1500 * MS);
         let told = channel(&pair, 1);
-        // A tenth of a second each, and what a sentinel takes.
+        // Each takes a tenth of a second, and the time of a sentinel.
         let context = format!("{told:?}; {context}");
         let longest = told.queue_time_longest;
         assert!((900 * MS..925 * MS).contains(&longest), "{context}");

@@ -12,7 +12,7 @@ const MS: Duration = Duration::from_millis(1);
 const DATAGRAM: u64 = 1200;
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// Two hosts of the modern policy that are connected. The first is stepped like that.
+/// Two hosts of the modern policy that are connected; the first is stepped in this way.
 fn pair(links: LinkConfig, service: Option<Duration>, config: Config) -> Pair {
     let config = config.policy(Policy::Modern);
     let mut pair = Pair::new(seed(), links, config.clone(), config);
@@ -24,7 +24,7 @@ fn pair(links: LinkConfig, service: Option<Duration>, config: Config) -> Pair {
     pair
 }
 
-/// What A has sent, after each millisecond in which it always has data for B.
+/// The bytes that A has sent, after each millisecond in which it always has data for B.
 fn sent_by_ms(pair: &mut Pair, ms: usize) -> Vec<u64> {
     let mut sent = Vec::new();
     for _ in 0..ms {
@@ -45,7 +45,7 @@ fn sent_by_ms(pair: &mut Pair, ms: usize) -> Vec<u64> {
     sent
 }
 
-/// The most in any second, and all of it in a second on average.
+/// The most bytes in any second, and the average of all seconds.
 fn seconds(sent: &[u64]) -> (u64, u64) {
     let most = sent.windows(1001).map(|second| second[1000] - second[0]);
     let all = sent.last().unwrap() - sent[0];
@@ -76,6 +76,7 @@ fn no_second_has_more_than_the_cap_of_a_peer_and_it_is_used() {
     }
 }
 
+/// P11.
 #[test]
 fn no_second_has_more_than_the_cap_of_a_host_and_it_is_used() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -101,7 +102,7 @@ fn request() -> Vec<u8> {
     tape.of(Pair::A, Kind::Request)[0].datagram.clone()
 }
 
-/// Strangers get a tenth of the cap at most, and no second has more than the cap.
+/// Answers to strangers take a tenth of the cap at most, and no second has more than the cap.
 #[test]
 fn forged_requests_leave_nine_tenths_of_the_cap_to_peers() {
     let request = request();
@@ -152,7 +153,7 @@ fn changes_of_rates_take_effect_at_once() {
             world.host_mut(Pair::B).set_receive_rate(peers[1], cap)
         };
         assert_eq!(changed, Ok(()));
-        // The message of B takes as long as the line is.
+        // B's message takes as long as the line's delay.
         sent_by_ms(&mut pair, 60 * side);
         let sent = sent_by_ms(&mut pair, 2000);
         assert_kept(&sent, cap, &format!("{side} {}", seed()));
@@ -169,7 +170,7 @@ fn changes_of_rates_take_effect_at_once() {
     assert_kept(&sent, 200_000, "what B wants to receive is left");
 }
 
-/// LIMITS are repeated until they are acknowledged, and the newest count.
+/// LIMITS is repeated until it is acknowledged, and the newest counts. C14.
 #[test]
 fn what_a_host_wants_to_receive_is_heard_through_losses() {
     let mut pair = pair(line(), None, config::new());
@@ -205,6 +206,7 @@ fn nothing_is_said_of_a_rate_that_is_known() {
     assert_eq!(sent(&pair), once, "{}", seed());
 }
 
+/// P11.
 #[test]
 fn acknowledgements_flow_while_a_cap_is_used_up() {
     for is_host in [false, true] {
@@ -241,6 +243,7 @@ fn acknowledgements_flow_while_a_cap_is_used_up() {
     }
 }
 
+/// P11.
 #[test]
 fn data_arrives_at_a_byte_a_second() {
     for is_host in [false, true] {
@@ -257,15 +260,16 @@ fn data_arrives_at_a_byte_a_second() {
             pair.world.run_for(1000 * MS);
         }
         assert_eq!(pair.receive_all(Pair::B).len(), 1, "{}", seed());
-        // Each datagram is paid for in eight times its length at the latest.
+        // At the latest, each datagram is paid for in the time that eight times its length takes.
         pair.world.run_for(600_000 * MS);
         assert_eq!(pair.receive_all(Pair::B).len(), 2, "{}", seed());
     }
 }
 
-/// A peer that parts while data waits for room does not wait any more, and holds no other up.
+/// A peer that disconnects while data waits for the rate does not wait any more, and holds up no other
+/// peer.
 #[test]
-fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
+fn a_host_that_disconnects_while_a_cap_is_used_up_does_not_wait() {
     let deadline = 500 * MS;
     for how in [
         Disconnect::Now { reason: 1 },
@@ -289,7 +293,7 @@ fn who_parts_while_a_cap_is_used_up_waits_for_nothing() {
     }
 }
 
-/// A server and `players`, of which each is always sent data: the bytes that each gets.
+/// The bytes that each of `players` clients gets from a server that always has data for each.
 fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> Vec<u64> {
     let mut world = World::new(seed(), line());
     let config = config::new().policy(policy);
@@ -325,7 +329,7 @@ fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> 
         }
         for (n, &peer) in peers.iter().enumerate() {
             while world.host(0).peer(peer).unwrap().queued_bytes() < 20_000 {
-                // Some of them have small packets.
+                // Some of the players get small packets.
                 let payload = vec![7; if n % 2 == 0 { 1000 } else { 1100 }];
                 let sent = (world.host_mut(0)).send(peer, ChannelId(0), payload, Mode::Unreliable);
                 assert_eq!(sent, Ok(()));
@@ -334,7 +338,8 @@ fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> 
         world.run_for(50 * MS);
         for player in 1..=players {
             let (server, _) = world.host(player).peers().next().unwrap();
-            // They talk, so that acknowledgements give some of them more turns than others.
+            // The players send as well, so that acknowledgements give some of them more turns than
+            // others.
             if player % 3 == 0 {
                 let sent = &b"input"[..];
                 let sent =
@@ -355,6 +360,7 @@ fn shares(policy: Policy, service: Option<Duration>, cap: u32, players: u32) -> 
         .collect()
 }
 
+/// P11.
 #[test]
 fn thirty_two_peers_share_the_cap_of_a_host() {
     for (policy, service) in [

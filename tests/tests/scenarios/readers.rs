@@ -1,5 +1,5 @@
 //! Readers that stop (`docs/wire.md`, "Budgets"): they hold up the peers that send to them, and no
-//! other, for as long as they like; nothing reliable is lost by it.
+//! others, for as long as they do not read; no reliable packet is lost by it.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -23,9 +23,9 @@ fn small() -> Config {
 /// A server and its players, all connected.
 struct Game {
     world: World,
-    /// What the server calls each player, and what they call the server.
+    /// The server's peer id of each player, and each player's peer id of the server.
     players: Vec<(PeerId, PeerId)>,
-    /// The next packet to each player, and the next one expected from the server.
+    /// The number of the next packet to each player, and of the next one expected from the server.
     numbers: Vec<(u32, u32)>,
 }
 
@@ -52,7 +52,7 @@ impl Game {
         }
     }
 
-    /// The server sends 500 reliable bytes to every player, if it may.
+    /// The server sends 500 reliable bytes to every player whose peer accepts them.
     fn serve(&mut self) {
         for (&(player, _), (number, _)) in self.players.iter().zip(&mut self.numbers) {
             let mut packet = number.to_le_bytes().to_vec();
@@ -78,7 +78,7 @@ impl Game {
         }
     }
 
-    /// How many answers the server gets now.
+    /// The number of answers that the server receives now.
     fn answers(&mut self, player: u32) -> u32 {
         let host = self.world.host_mut(SERVER);
         let (player, _) = self.players[player as usize];
@@ -103,8 +103,8 @@ fn stopped(duration: Duration) {
             answers[player as usize] += game.answers(player);
         }
         if round + 1 == rounds {
-            // In its buffer as many packets as fit, 58 of 564 bytes each; before it 50, as an eighth of
-            // the send budget is kept for what is unreliable.
+            // The player's budget holds as many packets as fit, 58 of 564 bytes each; the server's send
+            // budget holds 50 more, because an eighth of it is kept for unreliable packets.
             assert_eq!(game.numbers[0], (58 + 50, 0), "{context}");
             assert!(game.numbers[1].0 == rounds && game.numbers[2].1 > rounds - 5);
         }
@@ -161,7 +161,7 @@ fn a_full_buffer_is_told_of_its_room_once_each_time() {
     assert!(traffic.model.is_complete(), "{context}");
 }
 
-/// B reads only now and then, while nothing from B gets through for `down`, again and again.
+/// B reads only now and then, while for `down`, again and again, no datagram of B gets through.
 fn windows_lost(down: Duration, mode: Mode) {
     let config = small().timeout(Duration::from_secs(60)).unwrap();
     let mut pair = Pair::new(seed(), line(), config.clone(), config);
@@ -170,7 +170,7 @@ fn windows_lost(down: Duration, mode: Mode) {
     let b = pair.peer(Pair::B);
     let mut traffic = Traffic::new(&pair, Pair::A, 8000, 13);
     for round in 0..20 {
-        // As much again as B keeps waits for B to read.
+        // Beside the packets that B keeps, as many again wait at A until B reads.
         while traffic.send_as(&mut pair.world, mode) {}
         pair.world.run_for(2000 * MS);
         while traffic.send_as(&mut pair.world, mode) {}

@@ -1,5 +1,5 @@
-//! The last word of a receipt is right, in every combination of what a packet can be sent with: the
-//! table of [`Outcome`] (`docs/deviations.md` D2).
+//! The last outcome of a receipt is right, for every combination of options of a packet: the table of
+//! [`Outcome`] (`docs/deviations.md` D2).
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use porous_tests::config;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A combination of what a packet can be sent with, and whether it is cancelled.
+/// A combination of options, and whether the packet is cancelled.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     mode: Mode,
@@ -52,12 +52,12 @@ impl Cell {
         options
     }
 
-    /// Whether the table has this outcome in its column.
+    /// True if the table has this outcome in the combination's column.
     fn can_be(self, outcome: Outcome) -> bool {
         let reliable = self.mode == Mode::Reliable;
         match outcome {
             Outcome::Delivered => true,
-            // Nobody is late for a whole report here, and there is room for all.
+            // No packet is late by a whole report here, and there is room for all.
             Outcome::Skipped => !reliable && !self.unordered,
             Outcome::Lost => !reliable,
             Outcome::Expired => self.ttl || self.mode == Mode::Unreliable,
@@ -67,11 +67,12 @@ impl Cell {
     }
 }
 
-/// What became of the packets of a cell.
+/// What became of the packets of one combination.
 struct Story {
     pair: Pair,
     cell: Cell,
-    /// By packet number: the receipts' words, and how often the packet was delivered.
+    /// By packet number: the outcomes of the receipt, and the number of times that the packet was
+    /// delivered.
     packets: BTreeMap<u64, (Vec<Outcome>, u32)>,
 }
 
@@ -135,7 +136,7 @@ impl Story {
         }
         let good = LinkConfig::new().delay(30 * MS);
         self.pair.world.network_mut().set_all(good);
-        // Receipts are told of what the window has passed.
+        // A receipt is final only for packets that the window has passed.
         let last = SendOptions::new(Mode::Reliable).receipt(1000);
         self.packets.insert(1000, (Vec::new(), 0));
         let packet = 1000_u64.to_le_bytes().to_vec();
@@ -147,6 +148,7 @@ impl Story {
     }
 }
 
+/// D2.
 #[test]
 fn the_last_word_is_right_in_every_combination() {
     let mut seen = BTreeMap::new();
@@ -166,7 +168,7 @@ fn the_last_word_is_right_in_every_combination() {
         let _ = story.pair.world.host(Pair::A).audit();
         let _ = story.pair.world.host(Pair::B).audit();
     }
-    // Each outcome is seen, and each of them corrects another one.
+    // Each outcome occurs, and each of them corrects another one.
     for outcome in ["Delivered", "Skipped", "Lost", "Expired", "Cancelled"] {
         let count = |corrected| seen.get(&(outcome.to_owned(), corrected)).copied();
         assert!(count(false).unwrap_or(0) > 10, "{outcome}: {seen:?}");
@@ -175,8 +177,8 @@ fn the_last_word_is_right_in_every_combination() {
     assert!(seen[&("Delivered".to_owned(), true)] > 10, "{seen:?}");
 }
 
-/// A large passive packet beside unreliable ones on its channel is overtaken, and its receipt says so.
-/// It is not on a channel of its own.
+/// A large passive packet beside unreliable ones on its channel is overtaken, and its receipt says so. On
+/// a channel of its own it is not. D2.
 #[test]
 fn a_large_passive_packet_is_skipped_beside_small_ones_and_is_not_on_its_own_channel() {
     for (channel, least, most) in [(1, 0, 19), (0, 20, 20)] {

@@ -1,4 +1,4 @@
-//! Recovery from what networks do, under the modern policy.
+//! Recovery from loss, delay and reordering, under the modern policy.
 
 use core::time::Duration;
 
@@ -9,10 +9,10 @@ use porous_tests::config;
 const MS: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// Two-way play: each host sends a reliable packet of 64 bytes each tick.
+/// Traffic both ways: each host sends a reliable packet of 64 bytes each tick.
 struct Play {
     pair: Pair,
-    /// By sender: when each packet was sent, and how long it took.
+    /// By sender: the time at which each packet was sent, and its latency.
     took: [Vec<(u64, u64)>; 2],
 }
 
@@ -50,7 +50,7 @@ impl Play {
         }
     }
 
-    /// Both play for `time`, a packet each tick of 1/60 s.
+    /// Both send for `time`, a packet each tick of 1/60 s.
     fn run(&mut self, time: Duration) {
         let end = self.pair.world.now() + time;
         while self.pair.world.now() < end {
@@ -68,7 +68,7 @@ impl Play {
         peer.expect("it is connected").stats()
     }
 
-    /// The longest time that a packet of either took, and the same of those from this time on.
+    /// The longest latency of the packets that either host sent from this time on.
     fn worst(&self, from: u64) -> u64 {
         let all = self.took.iter().flatten().filter(|&&(at, _)| at >= from);
         all.map(|&(_, took)| took).max().unwrap_or_default()
@@ -95,7 +95,7 @@ impl Play {
 
 const BOTH: [(u32, u32); 2] = [(Pair::A, Pair::B), (Pair::B, Pair::A)];
 
-/// T3, P6. Packets are ordered: all of those that were sent meanwhile wait for the first one.
+/// T3, P6. Packets are ordered: all packets that were sent meanwhile wait for the first one.
 #[test]
 fn a_blackout_costs_itself_and_two_round_trips() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -110,7 +110,7 @@ fn a_blackout_costs_itself_and_two_round_trips() {
             play.run(1500 * MS);
             let more = (play.worst(1_000_000) - usual) / 1000;
             assert!(more >= 500, "there was none");
-            // Two round trips, and the step in which the host looks.
+            // Two round trips, and the step in which the receiver looks.
             assert!(more <= 500 + 2 * 60 + 17, "{more} ms, {links:?}, {offset}");
         }
     }
@@ -123,7 +123,7 @@ fn timers_do_not_cut_the_window() {
     let mut play = Play::new(1, line, TICK);
     play.run(3000 * MS);
     play.set_links(&BOTH, line.down(true));
-    play.run(100 * MS); // what is under way arrives
+    play.run(100 * MS); // datagrams that are under way arrive
     let before = play.stats(Pair::A);
     play.run(5000 * MS);
     let after = play.stats(Pair::A);
@@ -134,7 +134,7 @@ fn timers_do_not_cut_the_window() {
     assert!(after.datagrams_sent > before.datagrams_sent);
 }
 
-/// P5: after a while no frame that was only late counts as lost, and the window is what it was.
+/// P5: after a while frames that are only late no longer count as lost, and the window is as before.
 #[test]
 fn reordering_is_learnt() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -160,13 +160,13 @@ fn reordering_is_learnt() {
                 after.frames_spurious - before.frames_spurious,
                 "{service:?}"
             );
-            // Jitter makes it a little smaller; a loss would halve it.
+            // Jitter makes the window a little smaller; a loss would halve it.
             assert!(after.window > 6000, "{service:?} {}", after.window);
         }
     }
 }
 
-/// T1: each is told in many blocks.
+/// T1: each frame is acknowledged in many blocks.
 #[test]
 fn lost_acknowledgements_are_not_losses() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -180,7 +180,7 @@ fn lost_acknowledgements_are_not_losses() {
     }
 }
 
-/// P5: a transmission is lost once, whatever repeats its messages.
+/// P5: a frame is lost once, whatever repeats its messages.
 #[test]
 fn each_lost_frame_counts_once() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -192,12 +192,13 @@ fn each_lost_frame_counts_once() {
         play.run(30_000 * MS);
         let dropped = network(&play).lost - before;
         let lost = play.stats(Pair::A).frames_lost;
-        // Bare acknowledgements and pings are no frames with data, and some are under way.
+        // Bare acknowledgements and pings do not count as frames with data, and some frames are under
+        // way.
         assert!(lost <= dropped && lost + 20 >= dropped, "{lost} {dropped}");
     }
 }
 
-/// What is late because a host or a line is slow is not lost.
+/// A frame that is late because a host or a line is slow is not lost.
 #[test]
 fn nothing_is_lost_because_it_is_late() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -216,24 +217,24 @@ fn nothing_is_lost_because_it_is_late() {
         for play in [hitches, slower] {
             let stats = play.stats(Pair::A);
             assert_eq!(stats.frames_lost, 0);
-            // 15 s of 60 datagrams, and some probes and acknowledgements.
+            // 15 s of 60 datagrams a second, and some probes and acknowledgements.
             let sent = stats.datagrams_sent;
             assert!((800..1000).contains(&sent), "{sent}");
         }
     }
 }
 
-/// P6: nor is it asked after for ever. Hosts with ticks hold acknowledgements back for longer than a
-/// round trip in a house takes.
+/// P6: the probes become rarer as well. Hosts with ticks hold acknowledgements back for longer than a
+/// round trip in a local network takes. P7.
 #[test]
-fn who_is_asked_in_vain_is_asked_later() {
+fn needless_probes_make_later_probes_rarer() {
     let line = LinkConfig::new().delay(MS / 2);
     for service in [TICK, MS] {
         let mut play = Play::new(3, line, service);
         play.run(15_000 * MS);
         for host in [Pair::A, Pair::B] {
             let stats = play.stats(host);
-            // A datagram each tick, and few more.
+            // A datagram each tick, and few others.
             let sent = stats.datagrams_sent;
             assert!((900..960).contains(&sent), "{sent}, {service:?}");
             assert_eq!(stats.frames_lost, 0);
@@ -241,7 +242,7 @@ fn who_is_asked_in_vain_is_asked_later() {
     }
 }
 
-/// Long round trips and losses: it all arrives.
+/// With long round trips and losses everything arrives.
 #[test]
 fn a_satellite_is_slow_but_sure() {
     let line = LinkConfig::new().delay(400 * MS).loss(2.0);

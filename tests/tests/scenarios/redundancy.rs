@@ -1,4 +1,4 @@
-//! Copies of packets in the spare bytes of later datagrams: what they win, and what they cost.
+//! Copies of packets in the spare bytes of later datagrams: the latency that they save, and their cost.
 
 use core::time::Duration;
 
@@ -26,8 +26,8 @@ fn ticking(seed: u64, line: LinkConfig, policy: Policy) -> Pair {
     pair
 }
 
-/// A sends a state of 100 bytes each tick, and an event of 64 each eighth one, for two minutes. The
-/// latencies in milliseconds of the events whose first datagram was lost.
+/// A sends a state of 100 bytes each tick, and an event of 64 bytes each eighth tick, for two minutes.
+/// Returns the latencies in milliseconds of the events whose first datagram was lost.
 fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
     let mut pair = ticking(1, LinkConfig::new().loss(5.0), policy);
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
@@ -56,7 +56,7 @@ fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
     late
 }
 
-/// P8. Without loss an event takes 50 ms here: 30 under way, and a tick at each end.
+/// P8. Without loss an event takes 50 ms here: 30 ms under way, and a tick at each end.
 #[test]
 fn a_lost_packet_with_a_copy_comes_a_tick_later() {
     for policy in [Policy::Paper, Policy::Modern] {
@@ -98,7 +98,7 @@ fn unreliable_packets_with_copies_are_seldom_lost() {
     }
 }
 
-/// The bytes that arrive in 20 s if there is always more to send than the line takes.
+/// The bytes that arrive in 20 s if there is always more to send than the line carries.
 fn goodput(policy: Policy, copies: u8, packets: &[usize]) -> usize {
     let mut sum = 0;
     for seed in 1..=6 {
@@ -124,7 +124,7 @@ fn goodput(policy: Policy, copies: u8, packets: &[usize]) -> usize {
 #[test]
 fn copies_of_everything_cost_a_full_line_next_to_nothing() {
     for policy in [Policy::Paper, Policy::Modern] {
-        // Many small ones; and what leaves much of each datagram spare.
+        // Many small packets; and packets that leave a large part of each datagram spare.
         let mixes = [&[64; 40][..], &[700, 64, 700, 64, 700, 64, 64]];
         let [none, three] = [0, 3].map(|copies| {
             let each = mixes.map(|packets| goodput(policy, copies, packets));

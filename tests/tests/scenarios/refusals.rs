@@ -1,5 +1,4 @@
-//! §2.3: attempts that come to nothing, and datagrams that try to spoil one. Between A and B a
-//! datagram takes 20 ms.
+//! §2.3: attempts that fail, and datagrams that try to spoil one. Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -32,7 +31,7 @@ fn connect(world: &mut World, from: u32, to: u32) -> PeerId {
     peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
 }
 
-/// Nothing was told but that this peer has ended, for this reason.
+/// This host was told that this peer has ended, for this reason, and nothing else.
 fn assert_ended(world: &mut World, address: u32, peer: PeerId, reason: DisconnectReason) {
     let told = events(world, address);
     let undelivered = 0;
@@ -44,6 +43,7 @@ fn assert_ended(world: &mut World, address: u32, peer: PeerId, reason: Disconnec
     assert_eq!(told, [end], "{address}; replay with {}", world.seed());
 }
 
+/// C8.
 #[test]
 fn hosts_of_other_applications_refuse_each_other() {
     let refused = |application_id| {
@@ -70,13 +70,13 @@ fn hosts_of_other_applications_refuse_each_other() {
     }
 }
 
-/// As a server that is about to go says it.
+/// As a server does that is about to end.
 #[test]
 fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
     const FRIEND: u32 = 3;
     const STRANGER: u32 = 4;
     let full = DisconnectReason::Refused(Refusal::Full);
-    // In the middle of the handshake, too: A brings its cookie back after 60 ms.
+    // It refuses in the middle of a handshake, too: A brings its cookie back after 60 ms.
     for late in [0, 20, 50] {
         let mut world = listening(config::client(), config::new());
         world.add_host(FRIEND, config::client());
@@ -94,7 +94,7 @@ fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
         assert_eq!(stats.accepted, before.accepted, "{late}: no peer was made");
         let stateless = |stats: HostStats| stats.ignored(Ignored::Stateless);
         assert!(stateless(stats) > stateless(before), "{late}");
-        // As often as others are answered without state, and no more often.
+        // Refusals leave as often as other answers without state, and no more often.
         let request = tape.all()[0].datagram.clone();
         (0..20).for_each(|_| world.inject(STRANGER, B, request.clone()));
         world.run_for(Duration::from_millis(50));
@@ -102,7 +102,7 @@ fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
         let answers: Vec<_> = all.filter(|taped| taped.to == STRANGER).collect();
         assert!(answers.iter().all(|it| kind(&it.datagram) == Kind::Refuse));
         assert_eq!(answers.len(), 5, "{late}");
-        // The friend has not noticed.
+        // The peer has not noticed.
         assert_eq!(state(&world, FRIEND, friend), Some(PeerState::Connected));
         let there = connected(&events(&mut world, B))[0];
         assert_eq!(state(&world, B, there), Some(PeerState::Connected));
@@ -116,6 +116,7 @@ fn a_host_that_says_it_is_full_refuses_everybody_and_keeps_its_peers() {
     assert_eq!(client.host_mut(A).listen(Listen::Full), refused);
 }
 
+/// C2, C15.
 #[test]
 fn a_full_host_refuses_until_somebody_leaves() {
     const EARLY: u32 = 3;
@@ -133,7 +134,7 @@ fn a_full_host_refuses_until_somebody_leaves() {
         DisconnectReason::Refused(Refusal::Full),
     );
     assert_eq!(world.host(B).peers().count(), 1);
-    // Whom the full host itself connects to is not counted.
+    // Hosts that the full host itself connects to are not counted.
     let own = connect(&mut world, B, A);
     connect(&mut world, A, B);
     world.run_for(Duration::from_secs(1));
@@ -162,6 +163,7 @@ fn a_full_host_refuses_until_somebody_leaves() {
     );
 }
 
+/// C20.
 #[test]
 fn a_listener_names_the_versions_it_speaks() {
     let mut world = listening(config::client(), config::new());
@@ -169,7 +171,7 @@ fn a_listener_names_the_versions_it_speaks() {
         if kind(passing.datagram) == Kind::Request {
             let mut other = passing.datagram.to_vec();
             other[3..7].copy_from_slice(&9_u32.to_le_bytes());
-            // Nothing after the nonce need be of our version.
+            // The bytes behind the nonce need not be of this version.
             other[nonce_peer().start..].fill(0xA5);
             return Intercept::Replace(other);
         }
@@ -185,6 +187,7 @@ fn a_listener_names_the_versions_it_speaks() {
     assert_silent(&mut world, B, "it has refused");
 }
 
+/// C20.
 #[test]
 fn a_refusal_by_a_newer_host_is_understood() {
     let mut world = listening(
@@ -197,7 +200,7 @@ fn a_refusal_by_a_newer_host_is_understood() {
             newer[3..7].copy_from_slice(&7_u32.to_le_bytes());
             newer[23] = 0;
             newer[24..28].copy_from_slice(&5_u32.to_le_bytes());
-            // It says nothing of its application.
+            // The refusal does not name the newer host's application.
             (newer[1], newer[28]) = (26, 0);
             newer.truncate(29);
             return Intercept::Replace(newer);
@@ -232,7 +235,7 @@ fn a_host_that_does_not_listen_is_silent() {
         world.host(B).stats().ignored(Ignored::NotListening),
         requests
     );
-    // That was all.
+    // The two sent nothing else.
     world.run_for(Duration::from_secs(60));
     assert_silent(&mut world, A, "afterwards");
     assert_eq!(
@@ -243,6 +246,7 @@ fn a_host_that_does_not_listen_is_silent() {
     );
 }
 
+/// C15.
 #[test]
 fn a_second_connection_to_a_live_address_is_an_error() {
     let again = Err(ConnectError::AlreadyConnected);
@@ -268,7 +272,7 @@ fn a_second_connection_to_a_live_address_is_an_error() {
             world.seed()
         );
     }
-    // The old one lingers and does no harm.
+    // The old peer lingers and does no harm.
     assert_ne!(connect(&mut world, A, B), a);
     world.run_for(Duration::from_secs(1));
     for address in [A, B] {
@@ -278,6 +282,7 @@ fn a_second_connection_to_a_live_address_is_an_error() {
     }
 }
 
+/// C12.
 #[test]
 fn an_attempt_is_given_up_at_any_moment() {
     for both in [false, true] {
@@ -293,7 +298,7 @@ fn an_attempt_is_given_up_at_any_moment() {
             let gives_up = Disconnect::Now { reason: 4 };
             assert_eq!(world.disconnect(A, a, gives_up), Ok(()), "{context}");
             world.run_for(Duration::from_millis(100));
-            // B is told, unless A has not heard of it; then it gives up by itself.
+            // B is told, unless A does not know B's nonce yet; then B gives up by itself.
             let unknown = both && moment < 20;
             let over = world
                 .host(B)
@@ -307,7 +312,7 @@ fn an_attempt_is_given_up_at_any_moment() {
             let end = [(a, DisconnectReason::ByUs(4), 0)];
             assert_eq!(ended(&told), end, "{context}");
             assert_eq!(told.len(), established + 1, "{told:?}; {context}");
-            // What B may have believed is over as well.
+            // A connection that B may have believed in has ended as well.
             let told = events(&mut world, B);
             let (begun, over) = (connected(&told), ended(&told));
             assert!(begun.len() <= 1, "{told:?}; {context}");
@@ -321,12 +326,13 @@ fn an_attempt_is_given_up_at_any_moment() {
     }
 }
 
+/// C3, C4.
 #[test]
 fn acknowledgements_that_echo_another_attempt_are_ignored() {
     for both in [false, true] {
         let context = format!("both: {both}; {}", seed());
         let mut world = listening(config::new(), config::new());
-        // A first connection leaves acknowledgements and requests behind.
+        // A first connection leaves its acknowledgements and requests on the tape.
         let tape = record(&mut world);
         let a = connect(&mut world, A, B);
         if both {
@@ -344,8 +350,8 @@ fn acknowledgements_that_echo_another_attempt_are_ignored() {
         stale.extend(tape.of(B, Kind::Cookie));
         let old = [A, B].map(|address| connected(&events(&mut world, address)));
 
-        // They come all the time while the second is being made, and so do forgeries of a stranger that
-        // does not know what A has sent.
+        // They come all the time while the second connection is made, and so do forgeries of a stranger
+        // that does not know what A has sent.
         let a = connect(&mut world, A, B);
         if both {
             connect(&mut world, B, A);
@@ -388,7 +394,7 @@ fn a_refusal_that_echoes_another_attempt_is_ignored() {
     let refusals = tape.of(B, Kind::Refuse);
     assert_eq!(refusals.len(), 1);
     let mut world = listening(config::client(), config::new());
-    // Another stream of chance than that of the first A: it has another random id.
+    // Another random stream than that of the first A: this A has another random id.
     world.add_host(A, config::client());
     connect(&mut world, A, B);
     for _ in 0..60 {

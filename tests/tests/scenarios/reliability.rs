@@ -1,4 +1,4 @@
-//! What has to arrive does (§2.4), whatever the network does.
+//! Reliable packets arrive (§2.4), whatever the network does.
 #![expect(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,
@@ -18,6 +18,7 @@ fn line() -> LinkConfig {
     LinkConfig::new().delay(30 * MS)
 }
 
+/// P9.
 #[test]
 fn ninety_percent_loss_still_delivers_in_order() {
     for seed in 0..10 {
@@ -41,8 +42,8 @@ fn ninety_percent_loss_still_delivers_in_order() {
     }
 }
 
-/// Ten minutes both ways over a terrible network; then it heals, everything reliable arrives within
-/// five seconds, and both sides have nothing left to send.
+/// Ten minutes both ways over a terrible network; then it heals, every reliable packet arrives within
+/// five seconds, and neither host has anything left to send.
 fn ten_terrible_minutes(seed: u64, config: &Config) {
     let terrible = line()
         .jitter(20 * MS)
@@ -120,7 +121,7 @@ fn ten_terrible_minutes_with_the_smallest_windows() {
     ten_terrible_minutes(4, &channels().windows(16, 16).unwrap());
 }
 
-/// Sends `total` bytes as 16 KiB reliable packets from A to B: bits a second.
+/// Sends `total` bytes as 16 KiB reliable packets from A to B. Returns bits a second.
 fn goodput(seed: u64, link: LinkConfig, total: usize) -> u64 {
     const PACKET: usize = 16 * 1024;
     let config = config::new().send_budget(512 * 1024).unwrap();
@@ -176,7 +177,7 @@ fn a_mebibyte_passes_a_lossy_bottleneck() {
     for seed in 10..20 {
         let rate = goodput(seed, line().rate(5_000_000).loss(1.0), 1 << 20);
         let seed = Seed::new(seed);
-        // What Reno would make of 1 % loss and 60 ms is 1.9 Mbit/s.
+        // Reno would reach 1.9 Mbit/s at 1 % loss and 60 ms.
         assert!(rate > 1_000_000, "only {rate} of 5,000,000 bit/s; {seed}");
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that are shorter than 1200 bytes, for carriers whose datagrams are.
+//! Requests that are shorter than 1200 bytes, for carriers with shorter datagrams.
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ fn sized(config: Config, bytes: u16) -> Config {
     }
 }
 
-/// Sends enough there and back, for `time`, that a larger datagram would be of use.
+/// Sends enough both ways, for `time`, that a larger datagram would be of use.
 fn talk(pair: &mut Pair, time: Duration) {
     let end = pair.world.now() + time;
     while pair.world.now() < end {
@@ -34,7 +34,7 @@ fn talk(pair: &mut Pair, time: Duration) {
     }
 }
 
-/// What A's datagrams may be long, and B's.
+/// The longest datagrams of A and of B, in bytes.
 fn path_mtu(pair: &Pair) -> [u16; 2] {
     [A, B].map(|address| {
         let peer = pair.world.host(address).peer(pair.peer(address));
@@ -56,7 +56,7 @@ fn two_hosts_connect_over_a_path_that_carries_512_bytes() {
         assert_eq!(pair.exchange(from, packets, 10 * SECOND).len(), 9);
     }
     assert_eq!(path_mtu(&pair), [512; 2]);
-    // A search finds nothing more, and nothing is lost but what it tries.
+    // A search finds no more, and only its probes are lost.
     talk(&mut pair, 20 * SECOND);
     assert_eq!(path_mtu(&pair), [512; 2]);
     let network = pair.world.network();
@@ -90,7 +90,7 @@ fn a_path_that_carries_more_than_a_request_is_found() {
             512,
             1200,
         ),
-        // A server that takes all kinds of players serves each as well as its path allows.
+        // A server for players on all kinds of paths uses on each path what it carries.
         (config::client(), sized(config::new(), 512), 512, 1200),
         (config::client(), config::new(), 1200, 1200),
     ] {
@@ -163,8 +163,8 @@ fn a_listener_does_not_answer_requests_that_are_shorter_than_it_demands() {
     }
 }
 
-/// A forged request makes a host send no more than a third of it to its victim, be the request as
-/// short as it may and what the host has to say as long as it may.
+/// A forged request makes a host send no more than a third of the request to its victim, even if the
+/// request is as short and the host's answer as long as possible.
 #[test]
 fn no_answer_to_a_stranger_is_longer_than_a_third_of_its_request() {
     let all = |config: Config| match config.channels(&[Priority::High; 255]) {

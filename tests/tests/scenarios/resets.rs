@@ -1,5 +1,5 @@
-//! A host says of connections that it does not know that it does not know them. That ends nothing
-//! by itself (C7). Between A and B a datagram takes 20 ms.
+//! A host answers datagrams of connections that it does not know by a RESET, which ends nothing by itself
+//! (C7). Between A and B a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -15,7 +15,7 @@ const B: u32 = Pair::B;
 const STRANGER: u32 = 1000;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// How long a connection is silent before it is pinged (T24).
+/// The silence after which a connection is pinged (T24).
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The connection id in short datagrams from one host to the other: A's has 2 bytes, B's has 4.
@@ -31,13 +31,13 @@ fn reset(connection_id: &[u8]) -> Vec<u8> {
     [&[0xF2], connection_id].concat()
 }
 
-/// How long a connection lives on after a reset.
+/// The time for which a connection lives on after a RESET.
 fn patience(pair: &Pair, address: u32) -> Duration {
     let peer = pair.world.host(address).peer(pair.peer(address));
     SECOND + 3 * peer.map_or(SECOND, |peer| peer.stats().resend_timeout)
 }
 
-/// When this host was told of the end of its only connection, which the other has lost.
+/// The time at which this host was told of the end of its only connection, which the other host has lost.
 fn end(pair: &mut Pair, address: u32, limit: Instant) -> Instant {
     while pair.world.host(address).peers().next().is_some() && pair.world.now() < limit {
         pair.world.run_for(Duration::from_millis(1));
@@ -60,6 +60,7 @@ fn restart(world: &mut World, address: u32, config: Config, listen: Listen) {
     assert_eq!(world.host_mut(address).listen(listen), Ok(()));
 }
 
+/// C7.
 #[test]
 fn a_host_that_forgot_everything_ends_the_connection_of_the_other_soon() {
     for (forgets, config, listen) in [
@@ -89,7 +90,7 @@ fn a_host_that_hears_nothing_tells_the_other_when_it_has_given_up() {
         queue(&mut pair, A, unread);
         pair.world.run_for(SECOND);
         events(&mut pair.world, B);
-        // For longer than the timeout nothing gets from A to B, but everything from B to A.
+        // For longer than the timeout no datagram of A reaches B, but all of B's reach A.
         let from = pair.world.now();
         pair.world.intercept(move |passing| {
             if passing.from == A && passing.now < from + 11 * SECOND {
@@ -116,10 +117,10 @@ fn end_of_b(pair: &mut Pair, limit: Instant) -> Instant {
     pair.world.now()
 }
 
+/// C7.
 #[test]
 fn forged_resets_do_nothing_to_a_connection_that_lives() {
-    // The same hosts say the same, whether somebody says the worst of them a thousand times a
-    // second or not.
+    // The hosts send the same datagrams, whether or not a thousand forged RESETs a second arrive.
     let run = |policy: Policy, forged: bool, loss: f64| {
         let (a, b) = (
             config::client().policy(policy),
@@ -160,7 +161,7 @@ fn forged_resets_do_nothing_to_a_connection_that_lives() {
     assert!(quiet.len() > 100);
     let forged = run(Policy::Paper, true, 0.0);
     assert!(quiet == forged, "resets were answered; {}", seed());
-    // A doubt costs a ping, its answer, and an acknowledgement, once in a second at most.
+    // A doubt costs a ping, its answer, and an acknowledgement, once a second at most.
     let (quiet, forged) = (
         run(Policy::Modern, false, 0.0),
         run(Policy::Modern, true, 0.0),
@@ -181,7 +182,7 @@ fn a_reset_makes_an_end_sooner_but_only_if_nothing_valid_comes() {
     let mut pair = quiet_pair(seed(), line());
     let id = connection_id(&mut pair, A);
     let start = pair.world.now();
-    // The first comes before the last datagram of B, which answers a ping, the second after it.
+    // The first RESET comes before the last datagram of B, which answers a ping, the second after it.
     pair.world.inject(B, A, reset(&id));
     pair.world.run_until(start + 3 * SECOND / 2);
     let cut = pair.world.now();
@@ -192,7 +193,7 @@ fn a_reset_makes_an_end_sooner_but_only_if_nothing_valid_comes() {
     pair.world.network_mut().mend();
     pair.world.intercept(|_| Intercept::Drop);
     pair.world.inject(B, A, reset(&id));
-    // More of them change nothing: neither later nor sooner.
+    // Further RESETs make the end neither later nor sooner.
     for _ in 0..10 {
         pair.world.run_for(Duration::from_millis(50));
         pair.world.inject(B, A, reset(&id));
@@ -237,7 +238,7 @@ fn resets_that_do_not_fit_change_nothing() {
     let start = pair.world.now();
     pair.world.intercept(|_| Intercept::Drop);
     pair.world.inject(STRANGER, A, reset(&to_b));
-    // What B puts into its datagrams to A is not what A puts into its own.
+    // The connection id in B's datagrams to A is not the one in A's datagrams to B.
     pair.world.inject(B, A, reset(&to_a));
     pair.world.inject(B, A, reset(&to_b[..3]));
     pair.world.inject(B, A, reset(&[&to_b[..], &[0]].concat()));
@@ -258,6 +259,7 @@ fn resets_that_do_not_fit_change_nothing() {
     assert_told(&mut pair, A, (DisconnectReason::Silent, 0), "silence");
 }
 
+/// C7.
 #[test]
 fn a_reset_is_answered_by_nothing() {
     let mut world = Pair::new(seed(), line(), config::client(), config::new()).world;
@@ -270,7 +272,7 @@ fn a_reset_is_answered_by_nothing() {
     }
     world.run_for(SECOND);
     assert_eq!(tape.all().len(), 0, "{}", world.seed());
-    // A datagram of nobody's connection is reset once, and that is all.
+    // A datagram of an unknown connection gets one RESET, and nothing else is sent.
     world.inject(A, B, vec![0x40, 1, 2, 3, 4, 0]);
     world.run_for(SECOND);
     let said: Vec<_> = tape
@@ -282,7 +284,7 @@ fn a_reset_is_answered_by_nothing() {
 }
 
 #[test]
-fn a_reset_is_shorter_than_what_it_answers_and_comes_only_so_often() {
+fn a_reset_is_shorter_than_what_it_answers_and_limited_in_rate() {
     for len in (0..=9_u8).chain([19, 20]) {
         let config = match config::new().connection_id_len(len) {
             Ok(config) => config,

@@ -38,6 +38,7 @@ fn assert_replaced(world: &mut World, address: u32, old: PeerId) -> PeerId {
     new
 }
 
+/// C5.
 #[test]
 fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     let mut pair = pair(1);
@@ -61,6 +62,7 @@ fn a_client_that_was_killed_comes_back_and_replaces_itself() {
     );
 }
 
+/// C7.
 #[test]
 fn a_client_that_left_may_come_back_at_once() {
     let mut pair = pair(2);
@@ -113,7 +115,7 @@ fn proved_request(tape: &Tape) -> Vec<u8> {
     tape.of(Pair::A, Kind::Acknowledge)[0].datagram.clone()
 }
 
-/// B, which times out after a second, has accepted A; all that was said is on the tape.
+/// B, which times out after a second, has accepted A; all datagrams are on the tape.
 fn recorded(seed: Seed) -> (Pair, Tape) {
     let line = LinkConfig::new().delay(Duration::from_millis(30));
     let server = config::new().timeout(SECOND).unwrap();
@@ -123,6 +125,7 @@ fn recorded(seed: Seed) -> (Pair, Tape) {
     (pair, tape)
 }
 
+/// C7.
 #[test]
 fn a_delayed_handshake_of_a_dead_connection_creates_nothing() {
     type Kill = fn(&mut Pair);
@@ -168,7 +171,7 @@ fn a_delayed_handshake_of_a_dead_connection_creates_nothing() {
 
 #[test]
 fn an_expired_cookie_creates_nothing_and_a_fresh_one_is_given() {
-    // The second request gets lost, and arrives by hand when it is old.
+    // The second request is lost, and the test delivers it when it is old.
     for (late, accepted) in [(1, 1), (14, 1), (31, 0), (45, 0), (300, 0)] {
         let line = LinkConfig::new().delay(Duration::from_millis(30));
         let mut pair = Pair::new(Seed::new(6), line, config::client(), config::new());
@@ -194,10 +197,10 @@ fn an_expired_cookie_creates_nothing_and_a_fresh_one_is_given() {
     }
 }
 
+/// C5.
 #[test]
 fn an_old_peer_stays_until_the_newcomer_proves_itself() {
-    // Of the new A nothing gets through but requests: it never says anything under the id that B
-    // gave it.
+    // Only requests of the new A get through: it never sends a datagram under the id that B gave it.
     let mut pair = pair(7);
     let old = pair.peer(Pair::B);
     let world = &mut pair.world;
@@ -216,15 +219,15 @@ fn an_old_peer_stays_until_the_newcomer_proves_itself() {
     assert_eq!(world.host(Pair::B).stats().accepted, 2, "{context}");
     assert_eq!(events(world, Pair::B), [], "{context}");
     assert_eq!(state(world, Pair::B, old), Some(PeerState::Connected));
-    // The old one ends by its silence, and of the new one nothing was ever told.
+    // The old peer ends by silence, and no event of the new one was told.
     world.run_for(12 * SECOND);
     let told = events(world, Pair::B);
     let expected = (old, DisconnectReason::Silent, 0);
     assert_eq!((told.len(), ended(&told)), (1, vec![expected]), "{told:?}");
 }
 
-/// A was killed and connects again, while B goes on to send to whatever A it knows: what the new A
-/// gets is of the new connection.
+/// A was killed and connects again, while B goes on to send to every A that it knows: the new A gets only
+/// packets of the new connection.
 fn assert_only_new_data(pair: &mut Pair, client: Config, context: &str) {
     let mut at_b = pair.peer(Pair::B);
     let world = &mut pair.world;
@@ -240,7 +243,7 @@ fn assert_only_new_data(pair: &mut Pair, client: Config, context: &str) {
         }
         let packet = vec![generation; 100];
         let host = world.host_mut(Pair::B);
-        // Between the end of the old and the new one there is nobody to send to.
+        // Between the end of the old peer and the new one B has no peer to send to.
         let _ = host.send(at_b, ChannelId(0), packet, Mode::Unreliable);
         let told = events(world, Pair::A);
         at_a = connected(&told).pop().or(at_a);
@@ -255,6 +258,7 @@ fn assert_only_new_data(pair: &mut Pair, client: Config, context: &str) {
     }
 }
 
+/// C5.
 #[test]
 fn data_of_an_old_connection_never_reaches_a_new_one() {
     for len in [0, 1, 2, 4] {

@@ -12,15 +12,15 @@ const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 const STEP: Duration = Duration::from_millis(5);
 
-/// A program at one address: what it was told since it was started.
+/// A program at one address, and the events since it was started.
 #[derive(Default)]
 struct Program {
     told: Vec<Event<u32>>,
 }
 
 impl Program {
-    /// The contract (C11): of each peer at most one `Connected`, then one `Disconnected`, and
-    /// nothing after it. Returns the peers that are connected.
+    /// The contract (C11): each peer has at most one `Connected`, then one `Disconnected`, and nothing
+    /// after it. Returns the peers that are connected.
     fn connected(&self, context: &str) -> Vec<PeerId> {
         let mut connected: Vec<PeerId> = Vec::new();
         let mut over: Vec<PeerId> = Vec::new();
@@ -66,7 +66,7 @@ impl Story {
         story
     }
 
-    /// What a program does first.
+    /// Each program begins: B listens, A connects.
     fn begin(&mut self, address: u32) {
         if address == A {
             assert!(self.world.connect(A, B).is_ok(), "{}", self.context);
@@ -95,7 +95,7 @@ impl Story {
         self.run_until(self.world.now() + time);
     }
 
-    /// Some are killed, and started again a while later.
+    /// These programs are killed, and started again after `pause`.
     fn restart(&mut self, who: &[u32], pause: Duration) {
         for &address in who {
             assert!(self.world.remove_host(address), "{}", self.context);
@@ -113,7 +113,7 @@ impl Story {
         }
     }
 
-    /// In the end there is one connection, and it works.
+    /// At the end there is one connection, and it works.
     fn assert_one_connection(&mut self) {
         let ends: Ends = [A, B].map(|address| {
             let program = &self.programs[usize::from(address == B)];
@@ -149,6 +149,7 @@ const PAUSES: [Duration; 4] = [
     Duration::from_secs(12),
 ];
 
+/// C5.
 #[test]
 fn anybody_restarts_at_any_moment_of_a_handshake() {
     for who in ANYBODY {
@@ -165,6 +166,7 @@ fn anybody_restarts_at_any_moment_of_a_handshake() {
     }
 }
 
+/// C5.
 #[test]
 fn anybody_restarts_at_any_moment_of_a_disconnection() {
     for leaves in [A, B] {
@@ -204,9 +206,10 @@ fn anybody_restarts_again_and_again_on_a_bad_line() {
     }
 }
 
+/// C5.
 #[test]
 fn a_client_that_was_killed_is_told_of_as_restarted_exactly_once() {
-    // Before it is back, the server may have found out by itself that it is gone.
+    // Before the client is back, the server may have found out by itself that it is gone.
     for (pause, restarted) in [(0, 1), (200, 1), (900, 1), (15_000, 0)] {
         for loss in [0.0, 20.0] {
             let context = format!("{pause} ms, {loss} %");

@@ -27,7 +27,7 @@ const ELSEWHERE: u32 = 2000;
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A is connected to B; 30 ms each way. The peers: of A, and of B.
+/// A is connected to B; 30 ms each way. Returns the peer ids: of B at A, and of A at B.
 fn connect(seed: u64, link: LinkConfig, server: Config) -> (World, PeerId, PeerId) {
     connect_as(seed, link, config::client(), server)
 }
@@ -52,7 +52,7 @@ fn connect_as(
     (world, client, server)
 }
 
-/// The same with links that only have this delay, and a server as it comes.
+/// The same with links that have only this delay, and a server with the default configuration.
 fn simple(seed: u64) -> (World, PeerId, PeerId) {
     connect(seed, LinkConfig::new(), config::new().roaming(true))
 }
@@ -63,13 +63,13 @@ fn send(world: &mut World, from: u32, peer: PeerId, payload: impl Into<Vec<u8>>)
     sent.unwrap();
 }
 
-/// The first bytes of all that a peer was sent.
+/// The first byte of each packet that a peer was sent.
 fn receive(world: &mut World, at: u32, peer: PeerId) -> Vec<u8> {
     let host = world.host_mut(at);
     core::iter::from_fn(|| Some(host.receive(peer)?.payload[0])).collect()
 }
 
-/// All that B hears of moves.
+/// All moves that B's application is told of.
 fn moves(world: &mut World) -> Vec<(u32, u32)> {
     let mut moves = Vec::new();
     for event in events(world, B) {
@@ -90,6 +90,7 @@ fn deliver(world: &mut World, from: u32, peer: PeerId, to: (u32, PeerId), within
     assert_eq!(received.unwrap().payload, hello, "{}", world.seed());
 }
 
+/// D10.
 #[test]
 fn a_client_with_another_port_keeps_its_connection() {
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));
@@ -106,6 +107,7 @@ fn a_client_with_another_port_keeps_its_connection() {
     deliver(&mut world, B, server, (A, client), 200 * MS);
 }
 
+/// D10.
 #[test]
 fn without_the_option_it_does_not() {
     let (mut world, client, _) = connect(1, LinkConfig::new(), config::new());
@@ -119,6 +121,7 @@ fn without_the_option_it_does_not() {
     assert!(matches!(told[..], [Event::Disconnected { .. }]), "{told:?}");
 }
 
+/// D10.
 #[test]
 fn a_client_in_another_network_is_learnt_anew() {
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));

@@ -1,4 +1,4 @@
-//! What all peers of a host may make it keep: one that fills what there is leaves the others their
+//! The memory that all peers of a host may make it keep: a peer that fills it leaves the others their
 //! shares.
 
 use core::time::Duration;
@@ -9,12 +9,12 @@ use porous_tests::{config, connected, events, line, seed};
 
 const SERVER: u32 = 1;
 const SECOND: Duration = Duration::from_secs(1);
-/// A share is 64 KiB.
+/// The share of a peer is 64 KiB.
 const PEERS: u32 = 8;
 const BUDGET: u64 = 1 << 20;
 
-/// A server that reads nothing, and clients that are connected to it: their peers there, and its peers
-/// here.
+/// A server that reads nothing, and clients that are connected to it. Returns the server's peer ids of
+/// the clients, and the clients' peer ids of the server.
 fn server(clients: u32) -> (World, Vec<(PeerId, PeerId)>) {
     let mut world = World::new(seed(), line());
     let config = |config: Config| config.max_peers(PEERS).host_receive_budget(BUDGET);
@@ -40,7 +40,7 @@ fn send(world: &mut World, client: u32, peer: PeerId, packets: u32, len: usize) 
     }
 }
 
-/// Reads all that has come from a peer: how many packets.
+/// Reads everything that has come from a peer. Returns the number of packets.
 fn read(world: &mut World, peer: PeerId) -> u32 {
     let host = world.host_mut(SERVER);
     let count = core::iter::from_fn(|| host.receive(peer)).count();
@@ -53,15 +53,15 @@ fn refused(world: &World) -> u64 {
 }
 
 #[test]
-fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
+fn a_peer_that_fills_the_memory_of_all_leaves_the_others_their_shares() {
     let (mut world, peers) = server(PEERS);
-    // Three that send more than there is, which nobody reads.
+    // Three peers send more than the server keeps, and it reads nothing.
     for client in 0..3_u32 {
         send(&mut world, 2 + client, peers[client as usize].0, 1000, 1000);
     }
     world.run_for(20 * SECOND);
     assert!(refused(&world) > 0, "{}", world.seed());
-    // What the others send, which keep to their shares, arrives at once and whole.
+    // Packets of the other peers, which keep to their shares, arrive at once and whole.
     for client in 3..PEERS {
         send(&mut world, 2 + client, peers[client as usize].0, 50, 1000);
     }
@@ -75,7 +75,7 @@ fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
             world.seed()
         );
     }
-    // What was refused comes again when there is room.
+    // Refused packets come again when there is room.
     let mut got = [0; 3];
     for _ in 0..60 {
         for (client, got) in (0..).zip(&mut got) {
@@ -88,7 +88,7 @@ fn whoever_fills_the_memory_of_all_leaves_the_others_their_shares() {
     assert_eq!(audit.peers, PEERS as usize);
 }
 
-/// As packets count, 64 bytes each beside their own.
+/// Each packet counts 64 bytes beside its own.
 #[test]
 fn what_all_peers_take_is_the_budget_and_that_of_one_peer_at_most() {
     let (mut world, peers) = server(3);
@@ -102,8 +102,8 @@ fn what_all_peers_take_is_the_budget_and_that_of_one_peer_at_most() {
     assert!((most / 2..=most).contains(&kept), "{kept} of {most}");
 }
 
-/// Large packets of all peers at once, of which only parts find room: a part cannot be read, and gives
-/// nothing back. One peer at a time gets what its packet needs.
+/// All peers send large packets at once, of which only parts find room: a part cannot be read, and gives
+/// nothing back. One peer at a time gets the room that its packet needs.
 #[test]
 fn large_packets_of_all_peers_at_once_arrive_one_after_the_other() {
     const LARGE: usize = 300_000;

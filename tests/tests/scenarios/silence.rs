@@ -1,4 +1,5 @@
-//! §2.2, §2.5: nobody answers. A connection ends all the same, once. Between A and B a datagram takes 20 ms.
+//! §2.2, §2.5: the remote host is silent. A connection ends all the same, once. Between A and B a
+//! datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -81,6 +82,7 @@ fn all_acknowledgements_are_lost() {
     );
 }
 
+/// C13.
 #[test]
 fn packets_that_have_arrived_outlive_the_connection() {
     let mut pair = quiet_pair(seed(), line());
@@ -107,6 +109,7 @@ fn packets_that_have_arrived_outlive_the_connection() {
     assert_eq!(events(&mut pair.world, B), [], "{}", pair.world.seed());
 }
 
+/// C11.
 #[test]
 fn silence_ends_a_connection_once() {
     let mut pair = quiet_pair(seed(), line());
@@ -164,7 +167,7 @@ fn packets_that_have_arrived_outlive_a_silent_end() {
     assert_all(&pair.receive_all(B), 5, "after the end");
 }
 
-/// Somebody on the path repeats a datagram of a host that is gone. That is no sign of life.
+/// An attacker on the path repeats a datagram of a host that is gone, which is no sign of life.
 #[test]
 fn what_is_replayed_does_not_keep_a_connection_alive() {
     let mut pair = quiet_pair(seed(), line());
@@ -179,8 +182,8 @@ fn what_is_replayed_does_not_keep_a_connection_alive() {
     assert_told(&mut pair, B, (DisconnectReason::Silent, 0), "replays");
 }
 
-/// After an outage in which many were lost, a packet that comes alone is not believed before the sender
-/// has confirmed it, which takes one round trip.
+/// After an outage in which many packets were lost, a packet that comes alone is not believed before the
+/// sender has confirmed it, which takes one round trip. P14.
 #[test]
 fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
     for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
@@ -198,14 +201,14 @@ fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
             pair.world.run_for(Duration::from_micros(16_667));
         }
         pair.world.network_mut().mend();
-        // Both have heard of each other again, and nothing more is sent.
+        // Both hosts have heard each other again, and send nothing more.
         pair.world.run_for(Duration::from_secs(5));
         pair.receive_all(B);
         assert_eq!(pair.send(A, 0, mode, vec![7; 9]), Ok(()));
         pair.world.run_for(Duration::from_millis(20 + 40 + 5));
         let got = pair.receive_all(B);
         assert_eq!(got.len(), 1, "{mode:?}; {}", seed());
-        // Nothing else is asked or told when it is over.
+        // Nothing else is asked or told afterwards.
         assert_eq!(pair.send(A, 0, mode, vec![7; 9]), Ok(()));
         pair.world.run_for(Duration::from_millis(20));
         assert_eq!(pair.receive_all(B).len(), 1);

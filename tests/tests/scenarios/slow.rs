@@ -6,6 +6,7 @@ use porous_proto::Mode;
 use porous_sim::{LinkConfig, Pair, Seed};
 use porous_tests::config;
 
+/// P2.
 #[test]
 fn what_was_not_lost_is_not_sent_again() {
     let config = config::new().windows(16, 4096).unwrap();
@@ -26,7 +27,7 @@ fn what_was_not_lost_is_not_sent_again() {
     );
 }
 
-/// A frame takes longer to pass the line than a ping does, and so longer than T_rto says.
+/// A frame takes longer to pass the line than a ping does, and so longer than T_rto. P1.
 #[test]
 fn a_slow_line_is_slow_but_not_dead() {
     for max_datagram in [1200, 3125] {

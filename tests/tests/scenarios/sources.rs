@@ -1,4 +1,4 @@
-//! Places of one source: addresses whose first digits agree are of one owner.
+//! Places of one source: addresses whose first digits agree belong to one owner.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use porous_sim::World;
 use porous_tests::{config, connected, ended, events, line, seed};
 
 const SERVER: u32 = 1;
-/// Where one attacker is, and somebody else.
+/// The addresses of one attacker, and an address of another owner.
 const OWNED: core::ops::Range<u32> = 1000..1100;
 const OTHER: u32 = 2000;
 const SECOND: Duration = Duration::from_secs(1);
@@ -25,7 +25,7 @@ fn server(config: Config) -> World {
     world
 }
 
-/// Each of them connects: those that have come in.
+/// Each of these clients connects. Returns those that were let in.
 fn connect(world: &mut World, clients: impl IntoIterator<Item = u32>) -> Vec<(u32, PeerId)> {
     let begin = |client| {
         world.add_host(client, config::client());
@@ -82,7 +82,7 @@ fn a_peer_that_leaves_makes_room_for_its_own_source() {
     }
 }
 
-/// Addresses of which nothing is known are not limited.
+/// Addresses whose source is unknown are not limited.
 #[test]
 fn a_source_of_zeros_is_not_limited() {
     let mut world = server(config::new().max_peers(80).max_peers_per_source(3));

@@ -1,5 +1,5 @@
-//! Nothing stalls for good (§3.1.1, §3.2.2): wherever in its windows a sender is when the network
-//! fails or the reader sleeps, it goes on afterwards.
+//! Nothing stalls for good (§3.1.1, §3.2.2): wherever in its windows a sender is when the network fails
+//! or the reader sleeps, it goes on afterwards.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -62,7 +62,8 @@ fn gap(modes: &[Mode], lost: u32, down: &[(u32, u32)]) {
         pair.world.run_for(10 * MS);
         numbers(&mut pair, Pair::B);
     }
-    // Within a second, whatever waited has come or is lost: from here on everything comes at once.
+    // Within a second, every packet that waited has come or is lost: from here on all packets come at
+    // once.
     let mut got = Vec::new();
     for n in 0..40 {
         send(&mut pair, modes, 5 + lost + n, 1);
@@ -101,7 +102,7 @@ fn a_flood_into_nowhere_resumes_as_soon_as_there_is_a_network() {
         pair.world.network_mut().partition(&[Pair::A], &[Pair::B]);
         for n in 0..1000_u32 {
             for from in BOTH {
-                // The queue keeps what the windows do not let pass.
+                // Packets that the windows do not let pass wait in the send queue.
                 let packet = n.to_le_bytes().to_vec();
                 let sent = pair.send(from, 0, Mode::Unreliable, packet);
                 assert_eq!(sent, Ok(()), "{context}");
@@ -109,7 +110,8 @@ fn a_flood_into_nowhere_resumes_as_soon_as_there_is_a_network() {
             pair.world
                 .run_for(20 * MS + MS * u32::try_from(number).unwrap());
         }
-        // Under the modern policy what nobody acknowledges is soon asked after by pings alone.
+        // Under the modern policy, frames that the remote host does not acknowledge are soon followed by
+        // pings alone.
         let cut = pair.world.network().stats().cut;
         assert!(cut > config::by_policy(20, 100), "{cut}; {context}");
         pair.world.network_mut().mend();
@@ -142,7 +144,7 @@ fn a_flood_into_nowhere_resumes_as_soon_as_there_is_a_network() {
 
 const BUDGET: u32 = 64 * 1024;
 
-/// Sends until the buffer is full: how many packets went in, and whether it was.
+/// Sends until the buffer is full. Returns the number of packets that it took, and whether it was full.
 fn fill(traffic: &mut Traffic, pair: &mut Pair, mode: Option<Mode>) -> (u32, bool) {
     for sent in 0..20 {
         let accepted = match mode {
@@ -159,7 +161,7 @@ fn fill(traffic: &mut Traffic, pair: &mut Pair, mode: Option<Mode>) -> (u32, boo
 /// B's application does not read for ten seconds, while A's sends as much as it may.
 fn sleeping_reader(mode: Option<Mode>) {
     let config = config::new().receive_budget(16 * 1024, BUDGET).unwrap();
-    // Nothing makes room in the queue by growing old.
+    // No unreliable packet makes room in the queue by growing too old.
     let config = config
         .send_budget(BUDGET)
         .unwrap()
@@ -192,7 +194,7 @@ fn sleeping_reader(mode: Option<Mode>) {
     let told = events(&mut pair.world, Pair::A);
     assert!(ended(&told).is_empty() && connected(&told).is_empty());
 
-    // Read at one go, this is what B has kept.
+    // Read in one go, these are the bytes that B has kept.
     let mut kept = 0;
     for packet in pair.receive_all(Pair::B) {
         kept += packet.payload.len() + 64;
@@ -237,9 +239,10 @@ fn a_reader_that_sleeps_keeps_no_more_than_its_budget_of_what_may_be_lost() {
     sleeping_reader(Some(Mode::Unreliable));
 }
 
+/// T8.
 #[test]
 fn a_full_send_buffer_is_told_once_and_so_is_the_room_in_it() {
-    // Of which the packets of one mode may take 10,000 bytes.
+    // The packets of one mode may take 10,000 bytes of it.
     let mut pair = pair(
         seed(),
         config::new().send_budget(11_428).unwrap(),

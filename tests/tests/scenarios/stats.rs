@@ -1,4 +1,4 @@
-//! What is counted is what happened.
+//! Counters count what happened.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ const A: u32 = Pair::A;
 const B: u32 = Pair::B;
 const MODES: [Mode; 3] = [Mode::Unreliable, Mode::Reliable, Mode::Passive];
 
-/// What a host counted of itself and of its peer.
+/// The statistics that a host has of itself and of its peer.
 fn stats(pair: &Pair, address: u32) -> (HostStats, PeerStats) {
     let host = pair.world.host(address);
     let peer = host.peer(pair.peer(address)).map(|peer| peer.stats());
@@ -18,7 +18,7 @@ fn stats(pair: &Pair, address: u32) -> (HostStats, PeerStats) {
 }
 
 fn connected(seed: Seed, links: LinkConfig) -> Pair {
-    // Everything that is sent leaves, however long it has to wait.
+    // Every packet that is sent leaves, however long it has to wait.
     let client = config::client()
         .unreliable_age(Duration::MAX)
         .expect("not zero");
@@ -51,7 +51,7 @@ fn datagrams_and_bytes_are_those_of_the_network() {
                 (back.delivered, back.bytes_delivered),
                 "{context}"
             );
-            // Each datagram was a peer's or was ignored; what was sent to no peer is a cookie.
+            // Each datagram was a peer's or was ignored; a datagram that was sent to no peer is a cookie.
             let taken = peer.datagrams_received + host.ignored_total();
             assert_eq!(taken, host.datagrams_received, "{context}");
             assert!(peer.bytes_received <= host.bytes_received, "{context}");
@@ -157,7 +157,7 @@ fn what_was_counted_can_be_read_after_the_end() {
     assert_eq!(after.rtt, before.rtt);
 }
 
-/// The ids that a host leaves out on purpose are no losses.
+/// The ids that a host leaves out on purpose do not count as lost.
 #[test]
 fn a_perfect_line_loses_nothing() {
     for (client, server) in [
@@ -184,7 +184,7 @@ fn a_perfect_line_loses_nothing() {
     }
 }
 
-/// And what is lost is counted to the frame, but for one of the newest 512.
+/// Lost frames are counted exactly, except for one of the newest 512.
 #[test]
 fn what_does_not_come_is_missing_at_the_other_end() {
     for (client, server) in [

@@ -1,5 +1,5 @@
-//! What a host does for those it does not know: at most one short answer a datagram, and nothing
-//! that it would have to remember. Between any two hosts a datagram takes 20 ms.
+//! What a host does for strangers: at most one short answer to a datagram, and nothing that it would have
+//! to remember. Between any two hosts a datagram takes 20 ms.
 
 use core::time::Duration;
 
@@ -17,10 +17,10 @@ const B: u32 = Pair::B;
 /// The strangers' addresses begin here.
 const STRANGERS: u32 = 1000;
 
-/// How much longer than its answer a request is.
+/// The factor by which a request is longer than its answer.
 const FACTOR: usize = 4;
 
-/// The first request of a client, as it would be to any host.
+/// The first request of a client, as it sends it to any host.
 fn a_request(config: Config) -> Vec<u8> {
     let mut world = Pair::new(Seed::new(99), line(), config, config::new()).world;
     let tape = record(&mut world);
@@ -38,15 +38,15 @@ fn listening(config: Config) -> World {
     world
 }
 
-/// What B has sent to strangers.
+/// The datagrams that B has sent to strangers.
 fn replies(tape: &Tape) -> Vec<Taped> {
     let mut all = tape.all();
     all.retain(|taped| taped.from == B && taped.to >= STRANGERS);
     all
 }
 
-/// Every one of 1000 addresses sends this datagram to B, one after the other. B answers each at
-/// most once, at once and in brief; how many answers there were is returned.
+/// Every one of 1000 addresses sends this datagram to B, one after the other. B gives each at most one
+/// short answer, at once. Returns the number of answers.
 fn flood(world: &mut World, datagram: &[u8]) -> usize {
     let seed = world.seed();
     let tape = record(world);
@@ -70,7 +70,7 @@ fn flood(world: &mut World, datagram: &[u8]) -> usize {
         assert!(len <= limit, "{len} bytes, {limit} allowed; {seed}");
     }
     assert_eq!(world.host(B).all_peers().count(), before.0, "{seed}");
-    // No state was kept: nobody is there, and no timer ever speaks to one of them.
+    // B kept no state: it has no peer, and no timer ever makes it send to one of the addresses.
     world.run_for(Duration::from_secs(60));
     let stats = world.host(B).stats();
     assert_eq!(world.host(B).all_peers().count(), before.0, "{seed}");
@@ -88,6 +88,7 @@ fn flood(world: &mut World, datagram: &[u8]) -> usize {
     answers.len()
 }
 
+/// C1.
 #[test]
 fn spoofed_requests_leave_nothing_behind() {
     let mut world = listening(config::new());
@@ -182,7 +183,7 @@ fn a_closed_host_gives_nothing() {
 
 #[test]
 fn a_cookie_is_good_for_one_address_and_one_request_only() {
-    // A real second request, with the cookie in it ...
+    // A true second request, with the cookie in it ...
     let mut world = listening(config::new());
     let tape = record_while(&mut world, |passing| {
         if passing.from == A && kind(passing.datagram) == Kind::Acknowledge {
@@ -199,7 +200,7 @@ fn a_cookie_is_good_for_one_address_and_one_request_only() {
     );
     world.run_for(Duration::from_secs(1));
     events(&mut world, A);
-    // ... is worth no more than a first one from another address, or if it is changed.
+    // ... counts as a first one if it comes from another address, or is changed.
     assert_eq!(flood(&mut world, &second), 1000, "{}", world.seed());
     let request = second.len() - second.iter().rev().take_while(|&&byte| byte == 0).count();
     assert!(request > 100, "{request}");
@@ -214,6 +215,7 @@ fn a_cookie_is_good_for_one_address_and_one_request_only() {
     assert_silent(&mut world, B, "no cookie of theirs");
 }
 
+/// C2.
 #[test]
 fn an_honest_client_connects_in_the_middle_of_a_flood() {
     let request = a_request(config::client());
@@ -257,8 +259,8 @@ fn garbage_of_all_lengths_changes_nothing() {
         }
     }
     pair.world.run_for(Duration::from_secs(1));
-    // Some of it is a request in another version to B, and refused, and some is of no connection
-    // here, and reset, a few times at once. None of these answers is answered.
+    // Some of the garbage is a request in another version to B, which is refused, and some is of an
+    // unknown connection, and gets a RESET, a few times at once. None of these answers is answered.
     let answers = |from, to| {
         let all = tape.all().into_iter();
         let answer = |taped: &Taped| matches!(kind(&taped.datagram), Kind::Refuse | Kind::Reset);
@@ -284,9 +286,10 @@ fn garbage_of_all_lengths_changes_nothing() {
     assert_talk(&mut pair.world, ends, "after the garbage");
 }
 
+/// C7.
 #[test]
 fn a_dead_connection_stays_dead_whatever_comes_late() {
-    // A whole life is recorded ...
+    // All datagrams of a connection's life are recorded ...
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
     let tape = record(&mut pair.world);
     pair.connect_to_listener();
@@ -303,8 +306,8 @@ fn a_dead_connection_stays_dead_whatever_comes_late() {
     }
     let life = tape.all();
     assert!(life.len() > 30, "{}", life.len());
-    // ... and lived again while the two linger, after they are forgotten, and after the cookies
-    // are of no use.
+    // ... and sent again while the two peers linger, after they are forgotten, and after the cookies have
+    // expired.
     for pause in [0, 10, 20, 40, 100] {
         pair.world.run_for(Duration::from_secs(pause));
         let known = pair.world.host(B).all_peers().count();
@@ -327,7 +330,7 @@ fn a_dead_connection_stays_dead_whatever_comes_late() {
         "{seed}"
     );
 
-    // A new connection between the two comes to be and works, in the middle of it all.
+    // A new connection between the two is made and works in the middle of all this.
     assert!(pair.world.connect(A, B).is_ok(), "{seed}");
     for taped in &life {
         pair.world

@@ -1,4 +1,4 @@
-//! Time as a driver may get it wrong: it stands still, runs backwards, jumps, or is told too often.
+//! Times as a faulty driver may tell them: they stand still, run backwards, jump, or come too often.
 
 use core::time::Duration;
 
@@ -30,7 +30,8 @@ impl Wire {
         }
     }
 
-    /// Steps both, and carries what they say, until they are silent. False if they never are.
+    /// Steps both hosts, and carries their datagrams, until both are silent. Returns false if they never
+    /// are.
     fn settle(&mut self) -> bool {
         let mut buf = [0; 1200];
         for _ in 0..1000 {

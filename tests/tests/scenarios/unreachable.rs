@@ -1,5 +1,5 @@
-//! What a driver hears of an address from its system: that it cannot be reached, or that nobody is
-//! bound to the port.
+//! Reports of a driver's system about an address: that it cannot be reached, or that no program is bound
+//! to the port.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use porous_tests::{config, connected, ended, events, line, seed, state};
 
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
-/// Nobody is there.
+/// An address without a host.
 const NOWHERE: [u32; 2] = [77, 78];
 const SECOND: Duration = Duration::from_secs(1);
 const UNREACHABLE: DisconnectReason = DisconnectReason::Unreachable;
@@ -64,6 +64,7 @@ fn the_others_of_several_addresses_are_still_tried() {
     }
 }
 
+/// C12.
 #[test]
 fn an_attempt_ends_when_no_address_is_left() {
     let mut world = world(config::new());
@@ -94,6 +95,7 @@ fn a_refusal_says_more_than_that_the_rest_cannot_be_reached() {
     }
 }
 
+/// C12.
 #[test]
 fn an_address_that_cannot_be_reached_ends_no_connection() {
     let mut pair = Pair::new(seed(), line(), config::client(), config::new());
@@ -111,6 +113,7 @@ fn an_address_that_cannot_be_reached_ends_no_connection() {
     assert_eq!(pair.exchange(Pair::A, packets, SECOND).len(), 1);
 }
 
+/// C12.
 #[test]
 fn a_closed_port_is_told_once_an_address_and_ends_nothing() {
     let mut world = World::new(seed(), LinkConfig::new());
@@ -125,14 +128,14 @@ fn a_closed_port_is_told_once_an_address_and_ends_nothing() {
     assert_eq!(events(&mut world, CLIENT), [closed(SERVER)]);
     world.host_mut(CLIENT).handle_port_closed(Some(NOWHERE[0]));
     assert_eq!(events(&mut world, CLIENT), [closed(NOWHERE[0])]);
-    // The server comes up.
+    // The server begins to listen.
     world.add_host(SERVER, config::new());
     assert_eq!(world.host_mut(SERVER).listen(Listen::Open), Ok(()));
     world.run_for(2 * SECOND);
     assert_eq!(connected(&events(&mut world, CLIENT)), [peer]);
 }
 
-/// Not every system tells which.
+/// Not every system tells which address has the closed port.
 #[test]
 fn a_closed_port_without_an_address_is_told_where_only_one_can_be_meant() {
     for (to, other, told) in [

@@ -11,7 +11,7 @@ use porous_tests::{connected, events};
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a path carries whose size is not known, and what Ethernet does.
+/// The datagram length of a path whose limit is not known, and that of Ethernet.
 const LEAST: u16 = 1200;
 const WIDE: u16 = 1452;
 
@@ -21,7 +21,7 @@ fn searching() -> Config {
         .expect("in its range")
 }
 
-/// A packet whose bytes say where they stand.
+/// A packet in which each byte follows from its place.
 fn packet(len: u32) -> Vec<u8> {
     (0..len).map(|place| (place / 3).to_le_bytes()[0]).collect()
 }
@@ -44,7 +44,7 @@ fn send(pair: &mut Pair, packet: &[u8]) {
     assert_eq!(sent, Ok(()));
 }
 
-/// Waits for one packet: whether it comes in this time.
+/// Waits for one packet. Returns whether it comes in this time.
 fn arrives(pair: &mut Pair, packet: &[u8], within: Duration) -> bool {
     let end = pair.world.now() + within;
     while pair.world.now() < end {
@@ -57,15 +57,17 @@ fn arrives(pair: &mut Pair, packet: &[u8], within: Duration) -> bool {
     false
 }
 
-/// Bytes of a datagram, on average, from one look to the other.
+/// The average bytes of a datagram between two looks.
 fn mean(before: &PeerStats, after: &PeerStats) -> u64 {
     (after.bytes_sent - before.bytes_sent) / (after.frames_sent - before.frames_sent)
 }
 
+/// Q3.
 #[test]
 fn a_packet_in_the_middle_of_which_the_path_is_found_to_be_wider_uses_it_for_the_rest() {
     let line = LinkConfig::new().delay(30 * MS);
-    // So slow that it takes ten seconds; nothing is tried in the first five.
+    // The rate is so low that the packet takes ten seconds; in the first five no longer datagram is
+    // tried.
     let slow = searching().bandwidth(100_000, u32::MAX).expect("a rate");
     let mut pair = pair(1, line, slow);
     let packet = packet(1_000_000);
@@ -85,13 +87,13 @@ fn a_packet_in_the_middle_of_which_the_path_is_found_to_be_wider_uses_it_for_the
     assert_eq!(stats(&pair).frames_lost, 0);
 }
 
-/// What was lost is cut anew, whatever it was: large fragments, or packets that were sent whole.
+/// Lost messages are cut anew: large fragments, and packets that were sent whole. Q3.
 #[test]
 fn packets_in_the_middle_of_which_the_path_becomes_narrower_arrive() {
     for seed in 1..=3 {
         let line = LinkConfig::new().delay(30 * MS);
         let mut pair = pair(seed, line, searching());
-        // Something to search for.
+        // Traffic that makes a search worth its while.
         for _ in 0..8 {
             send(&mut pair, &packet(200_000));
             assert!(arrives(&mut pair, &packet(200_000), 10 * SECOND));
@@ -128,13 +130,13 @@ fn packets_in_the_middle_of_which_the_path_becomes_narrower_arrive() {
     }
 }
 
-/// A client, behind a router, and a server that follows it.
+/// A client behind a router, and a server that follows it.
 const CLIENT: u32 = 1;
 const SERVER: u32 = 2;
 const HOME: u32 = 1000;
 const TRAIN: u32 = 2000;
 
-/// Both send a large packet while the client comes to a network that carries less.
+/// Both send a large packet while the client moves to a network that carries less. Q3.
 #[test]
 fn packets_in_the_middle_of_which_a_peer_comes_to_a_narrower_path_arrive() {
     let line = LinkConfig::new().delay(30 * MS);
@@ -193,7 +195,7 @@ fn packets_in_the_middle_of_which_a_peer_comes_to_a_narrower_path_arrive() {
     assert!(ends.iter().all(|&end| mtu(&world, end) < WIDE));
 }
 
-/// How many datagrams with data an idle host sends at once for a packet of this length.
+/// The number of datagrams with data that an idle host sends at once for a packet of this length.
 fn datagrams(pair: &mut Pair, len: usize) -> u64 {
     let before = stats(pair);
     send(pair, &vec![7; len]);
@@ -203,11 +205,12 @@ fn datagrams(pair: &mut Pair, len: usize) -> u64 {
     sent
 }
 
+/// D15.
 #[test]
 fn what_leaves_in_one_datagram_is_told_to_the_byte() {
     let line = LinkConfig::new().delay(30 * MS);
     for ids in [4, 8, 20] {
-        // What leads a datagram is the remote host's.
+        // The connection id at the front of a datagram is the remote host's.
         let server = searching().connection_id_len(ids).expect("a length");
         let mut pair = Pair::new(Seed::new(1), line, searching(), server);
         pair.connect_to_listener();
@@ -216,7 +219,8 @@ fn what_leaves_in_one_datagram_is_told_to_the_byte() {
             let most = peer.expect("it is connected").max_unfragmented();
             assert_eq!(most, usize::from(expected) - 40 - usize::from(ids).max(8));
             assert_eq!(usize::from(stats(&pair).max_unfragmented), most);
-            // The end of one that is a little longer rides in what is kept free around the rest.
+            // The end of a packet that is a little longer fits into the bytes that are kept free around
+            // the rest.
             for (len, count) in [
                 (1, 1),
                 (most - 1, 1),
@@ -227,7 +231,7 @@ fn what_leaves_in_one_datagram_is_told_to_the_byte() {
             ] {
                 assert_eq!(datagrams(&mut pair, len), count, "{len} of {most}");
             }
-            // Something to search for.
+            // Traffic that makes a search worth its while.
             for _ in 0..8 {
                 datagrams(&mut pair, 200_000);
                 pair.world.run_for(SECOND);

@@ -1,6 +1,6 @@
-//! The ids of the wire are the low bytes of counters (1), (16): every scenario holds as well where
-//! they wrap. One may be replayed there by hand, with `POROUS_FIRST_ID` set. And every scenario
-//! holds under the paper's policy, with `POROUS_PAPER` set.
+//! The ids of the wire are the low bytes of counters (1), (16): every scenario holds where they wrap,
+//! too. Set `POROUS_FIRST_ID` to replay a single one there. And every scenario holds under the paper's
+//! policy, with `POROUS_PAPER` set.
 
 use porous_tests::{again, config};
 
@@ -19,7 +19,7 @@ fn the_policy_of_the_paper_keeps_the_same_promises() {
 }
 
 #[test]
-fn so_it_does_where_frame_ids_wrap() {
+fn the_policy_of_the_paper_keeps_its_promises_where_frame_ids_wrap() {
     run_with(&[(config::PAPER, 1), (config::FIRST_ID, (1 << 32) - 8)]);
 }
 

@@ -1,5 +1,5 @@
-//! One host as a WebAssembly module that imports nothing: its network, its clock and its chance are
-//! arguments, and all bytes go through one buffer. `run.mjs` beside it is the network of two.
+//! One host as a WebAssembly module that imports nothing: its datagrams, its time and its seed are
+//! arguments, and all bytes go through one buffer. `run.mjs` beside it is the network of two instances.
 #![no_std]
 
 extern crate alloc;
@@ -24,13 +24,13 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-/// The longest packet or datagram that can be handed over.
+/// Bytes of the longest packet or datagram that can be handed over.
 const BUFFER: usize = 1 << 16;
 
-/// The other instance. There is no third.
+/// The address of the other instance. There is no third.
 const REMOTE: u8 = 1;
 
-/// What a disconnection says.
+/// The reason of a disconnection.
 const REASON: u32 = 42;
 
 struct Node {
@@ -63,7 +63,7 @@ extern "C" fn start(seed: u64) {
     INSTANCE.0.replace(Some(node));
 }
 
-/// Where the bytes of a packet or a datagram are handed over, both ways.
+/// The address of the buffer in which the bytes of packets and datagrams are handed over, both ways.
 #[unsafe(no_mangle)]
 extern "C" fn buffer() -> *mut u8 {
     node().buffer.as_mut_ptr()
@@ -81,7 +81,7 @@ extern "C" fn connect(now: u64) {
     node.peer = Some(peer.expect("it has no peer"));
 }
 
-/// A datagram has come, and lies in the buffer.
+/// Takes in a datagram that lies in the buffer.
 #[unsafe(no_mangle)]
 extern "C" fn handle_datagram(now: u64, len: usize) {
     let Node { host, buffer, .. } = &mut *node();
@@ -94,7 +94,7 @@ extern "C" fn handle_timeout(now: u64) {
     node().host.handle_timeout(Instant::from_micros(now));
 }
 
-/// Writes a datagram into the buffer. Its length, or 0 if there is none.
+/// Writes a datagram into the buffer. Returns its length, or 0 if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn poll_transmit(now: u64) -> usize {
     let Node { host, buffer, .. } = &mut *node();
@@ -102,8 +102,8 @@ extern "C" fn poll_transmit(now: u64) -> usize {
     transmit.map_or(0, |transmit| transmit.datagram.len())
 }
 
-/// 0: none; 1: connected; 2: readable; 3: disconnected as it was asked for, with all delivered;
-/// 4: anything else.
+/// The next event. 0: none; 1: connected; 2: readable; 3: disconnected as asked for, with all packets
+/// delivered; 4: any other.
 #[unsafe(no_mangle)]
 extern "C" fn poll_event() -> u32 {
     let mut node = node();
@@ -123,7 +123,7 @@ extern "C" fn poll_event() -> u32 {
     }
 }
 
-/// Sends what lies in the buffer as a reliable packet. Whether there was room.
+/// Sends the bytes in the buffer as a reliable packet. True if there was room.
 #[unsafe(no_mangle)]
 extern "C" fn send(len: usize) -> bool {
     let Node { host, peer, buffer } = &mut *node();
@@ -133,7 +133,7 @@ extern "C" fn send(len: usize) -> bool {
         .is_ok()
 }
 
-/// Writes a packet that was received into the buffer. Its length, or -1 if there is none.
+/// Writes a packet that was received into the buffer. Returns its length, or -1 if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn receive() -> i32 {
     let Node { host, peer, buffer } = &mut *node();
@@ -145,7 +145,7 @@ extern "C" fn receive() -> i32 {
     len as i32
 }
 
-/// Ends the connection when all was delivered, or after a minute.
+/// Ends the connection when all packets were delivered, or after a minute.
 #[unsafe(no_mangle)]
 extern "C" fn disconnect(now: u64) {
     let Node { host, peer, .. } = &mut *node();

@@ -1,11 +1,11 @@
-//! What every codec does with every message.
+//! Checks of every codec with every message.
 
 use super::super::state::{CENTIMETRE, TENTH};
 use super::*;
 
-/// What a codec must be able to give back.
+/// A message that a codec has to give back.
 trait Near: PartialEq {
-    /// Whether it is the same, but for less than a step of what is quantised.
+    /// True if both are equal, up to less than a step where numbers are quantized.
     fn is_near(&self, other: &Self) -> bool;
 }
 
@@ -32,7 +32,7 @@ impl Near for Floats {
     }
 }
 
-/// Of all messages: what is read is what was written, and nothing is longer than it measures.
+/// Checks that all messages are read as they were written, and that none is longer than it measures.
 fn gives_back<C: Codec, M: Message + Near>() {
     let mut codec = C::default();
     for (index, mut message) in messages::<M>(MESSAGES).into_iter().enumerate() {
@@ -81,7 +81,7 @@ fn ours_is_the_shortest_of_each_message() {
 }
 
 #[test]
-fn what_is_derived_writes_the_same_bytes_as_by_hand() {
+fn derived_code_writes_the_same_bytes_as_by_hand() {
     assert_eq!(written::<Derived, Floats>(), written::<Hand, Floats>());
     assert_eq!(written::<Derived, Integers>(), written::<Hand, Integers>());
 }

@@ -32,7 +32,7 @@ impl Clock {
         systick.enable_counter();
         systick.enable_interrupt();
         let [control, value, reload] = TIMER;
-        // SAFETY: these are the timer's registers, and nobody else uses them.
+        // SAFETY: these are the timer's registers, and no other code uses them.
         unsafe {
             ptr::write_volatile(reload, u32::MAX);
             ptr::write_volatile(value, u32::MAX);
@@ -44,7 +44,7 @@ impl Clock {
         }
     }
 
-    /// The time since the start. To be asked more often than the timer begins anew.
+    /// The time since the start. Call it more often than the timer begins anew.
     pub(crate) fn now(&mut self) -> Instant {
         let [_, value, _] = TIMER;
         // SAFETY: it may be read at any time.

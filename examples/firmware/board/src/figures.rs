@@ -1,4 +1,4 @@
-//! What the program needed: its code, and its memory by kind.
+//! The memory that the program needed, by kind.
 
 use core::ptr;
 
@@ -16,7 +16,7 @@ unsafe extern "C" {
     static _stack_start: u32;
 }
 
-/// What unused stack is painted with before `main`.
+/// The word with which unused stack is painted before `main`.
 const PAINT: u32 = cortex_m_rt::STACK_PAINT_VALUE;
 
 /// Bytes of flash: vectors, code, constants, and the first values of variables.
@@ -26,7 +26,7 @@ fn flash() -> usize {
     values + (&raw const __edata as usize - &raw const __sdata as usize)
 }
 
-/// Bytes of variables that are there from the beginning, without the heap.
+/// Bytes of static variables, without the heap.
 fn variables() -> usize {
     &raw const __ebss as usize - &raw const __sdata as usize
 }
@@ -35,15 +35,15 @@ fn variables() -> usize {
 fn stack() -> usize {
     let (end, start) = (&raw const _stack_end, &raw const _stack_start);
     let mut place = end;
-    // SAFETY: all of it is memory of the stack, which nobody else uses now; what is read is painted,
-    // or was written by this program.
+    // SAFETY: all of it is memory of the stack, which no other code uses now. Each word is painted, or was
+    // written by this program.
     while place < start && unsafe { ptr::read_volatile(place) } == PAINT {
         place = place.wrapping_add(1);
     }
     start as usize - place as usize
 }
 
-/// Prints all of it, in lines that a script can read.
+/// Prints all figures, in lines that a script can read.
 pub(crate) fn print() {
     hprintln!("board: flash {} bytes", flash());
     hprintln!("board: variables {} bytes", variables());

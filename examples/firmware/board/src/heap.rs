@@ -1,12 +1,11 @@
-//! All that is allocated lies in 64 KiB, and the most that was is remembered. What has no room there
-//! is a panic.
+//! A heap of 64 KiB that remembers the most that was ever allocated. An allocation without room panics.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use embedded_alloc::LlffHeap;
 
-/// Its size in bytes.
+/// The size of the heap in bytes.
 pub(crate) const SIZE: usize = 64 * 1024;
 
 struct Heap {
@@ -20,7 +19,7 @@ static HEAP: Heap = Heap {
     most: AtomicUsize::new(0),
 };
 
-// SAFETY: all is left to the allocator within.
+// SAFETY: every call is passed on to the allocator within.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the same rules.
@@ -44,7 +43,7 @@ pub(crate) fn init() {
     }
 }
 
-/// What is allocated now, in bytes, with what the allocator adds to it.
+/// Bytes that are allocated now, with those that the allocator adds.
 pub(crate) fn used() -> usize {
     HEAP.inner.used()
 }

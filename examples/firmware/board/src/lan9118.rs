@@ -6,7 +6,7 @@ use core::ptr;
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 
-/// Where it is on the mps2-an385.
+/// The address of the controller on the mps2-an385.
 const BASE: usize = 0x4020_0000;
 
 const RX_DATA_FIFO: usize = 0x00;
@@ -42,7 +42,7 @@ pub(crate) struct Lan9118 {
 }
 
 impl Lan9118 {
-    /// What is to be put where it stays.
+    /// The buffers of the controller, to be stored where they stay.
     pub(crate) const fn new() -> Self {
         Self {
             received: [0; BUFFER],
@@ -50,7 +50,7 @@ impl Lan9118 {
         }
     }
 
-    /// Switches it on, with this address of its own.
+    /// Switches the controller on, with this MAC address.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl Lan9118 {
         write_mac(ADDRH, u32::from_le_bytes([e, f, 0, 0]));
         // FDPX, TXEN, RXEN.
         write_mac(MAC_CR, 1 << 20 | 1 << 3 | 1 << 2);
-        // TXSAO: nobody reads what became of frames that were sent. TX_ON.
+        // TXSAO, as this driver does not read the status of frames that were sent. TX_ON.
         write(TX_CFG, 1 << 2 | 1 << 1);
     }
 }
@@ -86,7 +86,7 @@ fn write_mac(register: u32, value: u32) {
     while read(MAC_CSR_CMD) & BUSY != 0 {}
 }
 
-/// Takes the next frame out of the controller; its length, without the checksum.
+/// Takes the next frame out of the controller. Returns its length without the checksum.
 fn take_frame(buffer: &mut [u8; BUFFER]) -> Option<usize> {
     let waiting = read(RX_FIFO_INF) >> 16 & 0xFF;
     if waiting == 0 {
@@ -95,7 +95,7 @@ fn take_frame(buffer: &mut [u8; BUFFER]) -> Option<usize> {
     let status = read(RX_STATUS_FIFO);
     let length = (status >> 16 & 0x3FFF) as usize;
     let is_bad = status & 1 << 15 != 0;
-    // All of it has to be read, even if there is no use for it.
+    // The whole frame has to be read, even if it is of no use: the next one is behind it.
     for word in 0..length.div_ceil(4) {
         let bytes = read(RX_DATA_FIFO).to_le_bytes();
         if let Some(place) = buffer.get_mut(4 * word..4 * word + 4) {
@@ -106,7 +106,7 @@ fn take_frame(buffer: &mut [u8; BUFFER]) -> Option<usize> {
     Some(if is_whole { length - 4 } else { 0 })
 }
 
-/// Whether the controller takes a frame of any length.
+/// True if the controller takes a frame of any length.
 fn has_room() -> bool {
     let free = read(TX_FIFO_INF) & 0xFFFF;
     free as usize >= BUFFER + TX_COMMANDS
@@ -130,7 +130,7 @@ impl TxToken for Room<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, fill: F) -> R {
         let result = fill(&mut self.0[..length]);
         let count = length as u32;
-        // First and last segment, and its length; then that of the frame.
+        // First and last segment, and the segment's length; then the length of the frame.
         write(TX_DATA_FIFO, 1 << 13 | 1 << 12 | count);
         write(TX_DATA_FIFO, count);
         for word in self.0[..length.next_multiple_of(4)].chunks_exact(4) {

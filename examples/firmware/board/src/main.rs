@@ -1,7 +1,7 @@
 //! A porous server on a microcontroller: QEMU's mps2-an385, a Cortex-M3 with Ethernet.
 //!
-//! There is no operating system. smoltcp is the network stack, `SysTick` the clock, and all memory
-//! that anybody allocates is 64 KiB.
+//! There is no operating system. smoltcp is the network stack, `SysTick` the clock, and the heap has
+//! 64 KiB.
 #![no_std]
 #![no_main]
 
@@ -33,14 +33,14 @@ use crate::session::Session;
 /// A locally administered address.
 const MAC: [u8; 6] = [0x52, 0x54, 0x00, 0x12, 0x34, 0x56];
 
-/// The address that QEMU expects its guest to have, and where everybody else is.
+/// The address that QEMU expects its guest to have.
 const ADDRESS: Ipv4Address = Ipv4Address::new(10, 0, 2, 15);
 const ROUTER: Ipv4Address = Ipv4Address::new(10, 0, 2, 2);
 
-/// How many datagrams the socket holds, each way.
+/// Datagrams that the socket holds, each way.
 const DATAGRAMS: usize = 4;
 
-/// Two KiB that are made when the program is built.
+/// The configuration, of two KiB, which is evaluated when the program is built.
 const CONFIG: Config = match talk::configured(Config::embedded()) {
     Ok(config) => config,
     Err(_) => panic!("a valid configuration"),
@@ -54,7 +54,7 @@ fn main() -> ! {
     semihosting::exit(is_well)
 }
 
-/// The whole session; whether it went well.
+/// Runs the whole session. Returns true if it went well.
 fn run() -> bool {
     let peripherals = cortex_m::Peripherals::take().expect("nobody has taken them");
     let mut clock = Clock::start(peripherals.SYST);
@@ -89,12 +89,12 @@ fn run() -> bool {
     }
 }
 
-/// A host that listens. In a function of its own, so that `run` does not keep the stack that it takes
-/// to make one.
+/// A host that listens. In a function of its own, so that `run` does not keep the stack that making a host
+/// needs.
 #[inline(never)]
 fn host() -> SmolHost<ChaCha20Rng> {
-    // A product takes the seed from the generator of true random numbers that its chip has: an attacker
-    // that can guess it can guess cookies and connection ids. This board has none.
+    // A product takes the seed from the hardware random generator of its chip: an attacker that can guess
+    // the seed can guess cookies and connection ids. This board has no such generator.
     let rng = ChaCha20Rng::seed_from_u64(semihosting::seed());
     let mut host = SmolHost::new(CONFIG, rng);
     host.host_mut().listen(Listen::Open).expect("it may listen");

@@ -1,4 +1,4 @@
-//! What the emulator does for the program: a command line, and an end.
+//! Services of the emulator for the program: a command line, and an exit.
 
 use cortex_m_semihosting::{debug, syscall};
 
@@ -6,7 +6,7 @@ use cortex_m_semihosting::{debug, syscall};
 pub(crate) fn seed() -> u64 {
     let mut line = [0_u8; 64];
     let mut block = [line.as_mut_ptr() as usize, line.len()];
-    // SAFETY: the block is an address and the length of what is there.
+    // SAFETY: the block is the address of a buffer and its length.
     let failed = unsafe { syscall!(GET_CMDLINE, block.as_mut_ptr()) };
     if failed != 0 {
         return 0;

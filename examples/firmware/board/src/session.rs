@@ -1,5 +1,5 @@
-//! The server of one session: it says what it has to say, checks what it hears, and knows whether it
-//! went well when the client has left.
+//! The server of one session: it sends its packets, checks those that it receives, and knows whether the
+//! session went well when the client has left.
 
 use chacha20::ChaCha20Rng;
 use cortex_m_semihosting::hprintln;
@@ -9,10 +9,11 @@ use talk::{DONE, PACE, Side, Speech, Tally};
 
 use crate::heap;
 
-/// A client that leaves says so again until it hears our answer, which may be lost.
+/// The time after the end in which the server still answers a client that leaves: the first answer may be
+/// lost.
 const AFTERWARDS: Duration = Duration::from_millis(1500);
 
-/// When a session has failed; a good one needs far less.
+/// The time after which a session has failed. A good one needs far less.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The session.
@@ -21,9 +22,9 @@ pub(crate) struct Session {
     peer: Option<PeerId>,
     speech: Speech,
     tally: Tally,
-    /// When the next packet is to be said.
+    /// When the next packet is due.
     next: Instant,
-    /// When all is over, whatever happens.
+    /// When the session is over, whatever happens.
     end: Instant,
     is_well: bool,
 }
@@ -40,7 +41,7 @@ impl Session {
         }
     }
 
-    /// Does what is to be done now.
+    /// Does everything that is due now.
     pub(crate) fn turn(&mut self, now: Instant, host: &mut SmolHost<ChaCha20Rng>) {
         while let Some(event) = host.host_mut().poll_event() {
             match event {
@@ -75,13 +76,13 @@ impl Session {
             .speech
             .say(|channel, payload, mode| host.send(peer, channel, payload, mode));
         match said {
-            // It comes again. A client that has heard all leaves.
+            // The packet is tried again later. A client that has received all leaves.
             Ok(()) | Err(SendError::Full | SendError::UnknownPeer) => {}
             Err(error) => self.fail(format_args!("{error}")),
         }
     }
 
-    /// The client has left, or is lost.
+    /// Notes that the client has left, or is lost.
     fn close(&mut self, now: Instant, reason: DisconnectReason) {
         self.peer = None;
         self.end = now + AFTERWARDS;
@@ -99,7 +100,7 @@ impl Session {
         self.is_well = false;
     }
 
-    /// When something is to be done.
+    /// When something is due.
     pub(crate) fn due(&self) -> Instant {
         if self.peer.is_some() {
             self.next
@@ -108,7 +109,7 @@ impl Session {
         }
     }
 
-    /// How it went, if it is over.
+    /// If the session is over, true if it went well.
     pub(crate) fn verdict(&self, now: Instant) -> Option<bool> {
         let is_over = now >= self.end;
         is_over.then_some(self.is_well && self.tally.is_complete() && self.peer.is_none())

@@ -9,10 +9,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use porous_std::{Clock, Instant};
 
-/// When the firmware counts as stuck; a good run needs far less.
+/// The time after which the firmware counts as stuck. A good run needs far less.
 const DEADLINE: Duration = Duration::from_secs(90);
 
-/// The emulator. It is ended with this value.
+/// The emulator, which is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Board {
     qemu: Child,
@@ -20,9 +20,9 @@ pub(crate) struct Board {
 }
 
 impl Board {
-    /// Starts it. `seed` is that of its random numbers.
+    /// Starts the emulator. `seed` is the seed of the board's random numbers.
     pub(crate) fn start(firmware: &str, seed: u64) -> io::Result<Self> {
-        // Somebody else could take the port until QEMU does, which would then end with an error.
+        // Another program could take the port before QEMU does; QEMU would then end with an error.
         let address = UdpSocket::bind("127.0.0.1:0")?.local_addr()?;
         let forward = format!(
             "hostfwd=udp:{}:{}-:{}",
@@ -42,7 +42,7 @@ impl Board {
         Ok(Self { qemu, address })
     }
 
-    /// Where it is to be reached.
+    /// The address at which the board can be reached.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -51,7 +51,7 @@ impl Board {
     ///
     /// # Errors
     ///
-    /// If it did not end well, or not in time, and those of `turn`.
+    /// If the firmware did not end well, or not in time, and those of `turn`.
     pub(crate) fn wait(
         mut self,
         mut turn: impl FnMut() -> Result<(), Box<dyn Error>>,
@@ -76,7 +76,7 @@ fn verdict(status: ExitStatus) -> Result<(), Box<dyn Error>> {
 
 impl Drop for Board {
     fn drop(&mut self) {
-        // It may have ended.
+        // The emulator may have ended already.
         let _ = self.qemu.kill();
         let _ = self.qemu.wait();
     }

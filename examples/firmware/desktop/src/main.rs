@@ -1,5 +1,5 @@
-//! The client of the board: starts it in QEMU, talks to it over a path that loses, copies and
-//! reorders datagrams both ways, and ends with 0 if each heard what the other one said.
+//! The client of the board: starts the board in QEMU, connects over a path that loses, copies and
+//! reorders datagrams both ways, and exits with 0 if each side received the other's packets.
 //!
 //! usage: desktop FIRMWARE [SEED]
 
@@ -39,7 +39,7 @@ fn run(firmware: &str, seed: u64) -> Result<(), Box<dyn Error>> {
     while !session.turn()? {
         path.turn()?;
     }
-    // The board may have to hear again that we are gone, and ends by itself.
+    // The board may have to be told again that the client has left, and then ends by itself.
     board.wait(|| {
         session.turn()?;
         Ok(path.turn()?)

@@ -1,4 +1,4 @@
-//! A bad path to the board: whatever either side sends goes through a simulated link.
+//! A bad path to the board: each datagram of either side goes through a simulated link.
 
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use porous_sim::{Link, LinkConfig, Seed};
 use porous_std::Clock;
 
-/// In each direction.
+/// The conditions in each direction.
 fn conditions() -> LinkConfig {
     LinkConfig::new()
         .delay(Duration::from_millis(10))
@@ -21,12 +21,12 @@ fn conditions() -> LinkConfig {
 /// Two sockets, and a link each way between them.
 #[derive(Debug)]
 pub(crate) struct Path {
-    /// For the desktop, which knows nothing else.
+    /// The socket that the desktop sends to.
     near: UdpSocket,
-    /// For the board.
+    /// The socket that sends to the board.
     far: UdpSocket,
     board: SocketAddr,
-    /// Where the desktop is, once it has sent something.
+    /// The address of the desktop, once it has sent something.
     desktop: Option<SocketAddr>,
     to_board: Link,
     to_desktop: Link,
@@ -34,7 +34,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// A path to this board. `seed` decides what is lost.
+    /// A path to this board. `seed` decides which datagrams are lost.
     pub(crate) fn new(board: SocketAddr, seed: u64) -> io::Result<Self> {
         let seed = Seed::new(seed);
         let socket = || {
@@ -53,12 +53,12 @@ impl Path {
         })
     }
 
-    /// What is to be taken for the board's address.
+    /// The address that the desktop has to take for the board's.
     pub(crate) fn near(&self) -> io::Result<SocketAddr> {
         self.near.local_addr()
     }
 
-    /// Carries what is there.
+    /// Carries all datagrams that wait or are due.
     pub(crate) fn turn(&mut self) -> io::Result<()> {
         let now = self.clock.now();
         let mut buffer = [0; 2048];
@@ -80,7 +80,7 @@ impl Path {
         Ok(())
     }
 
-    /// What happened on it, for people.
+    /// The counts of the path, for people.
     pub(crate) fn tally(&self) -> String {
         let [to, from] = [self.to_board.stats(), self.to_desktop.stats()];
         format!(
@@ -91,7 +91,7 @@ impl Path {
 
     /// # Errors
     ///
-    /// If nothing was lost, so that nothing was shown.
+    /// If no datagram was lost, so that the run shows nothing.
     pub(crate) fn was_bad(&self) -> Result<(), &'static str> {
         let [to, from] = [self.to_board.stats(), self.to_desktop.stats()];
         if to.lost == 0 || from.lost == 0 {
@@ -105,7 +105,7 @@ impl Path {
 fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>> {
     match socket.recv_from(buffer) {
         Ok(received) => Ok(Some(received)),
-        // A board that has ended refuses what is sent to it.
+        // The machine of a board that has ended refuses datagrams.
         Err(error) if is_nothing(&error) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,5 +1,5 @@
-//! The client's side: it says what it has to say, checks what it hears, and leaves when it has said
-//! and heard everything.
+//! The client's side: it sends its packets, checks those that it receives, and leaves when all have been
+//! sent and received.
 
 use core::error::Error;
 use core::net::SocketAddr;
@@ -9,10 +9,10 @@ use porous_proto::{Config, Disconnect, DisconnectReason, Event, Instant, PeerId,
 use porous_std::{Clock, UdpHost};
 use talk::{DONE, PACE, Side, Speech, Tally};
 
-/// The bad path has its turn at this interval.
+/// The longest time between two turns of the bad path.
 const TURN: Duration = Duration::from_millis(1);
 
-/// When a session has failed; a good one needs far less.
+/// The time after which a session has failed. A good one needs far less.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The session.
@@ -25,7 +25,7 @@ pub(crate) struct Session {
     speech: Speech,
     tally: Tally,
     clock: Clock,
-    /// When the next packet is to be said.
+    /// When the next packet is due.
     next: Instant,
 }
 
@@ -46,7 +46,7 @@ impl Session {
         })
     }
 
-    /// Does what is to be done, and waits a moment. True if the session has ended well.
+    /// Does everything that is due, and waits a moment. True if the session has ended well.
     pub(crate) fn turn(&mut self) -> Result<bool, Box<dyn Error>> {
         self.host.wait(TURN)?;
         while let Some(event) = self.host.poll_event() {
@@ -89,13 +89,13 @@ impl Session {
             .speech
             .say(|channel, payload, mode| host.send(peer, channel, payload, mode));
         match said {
-            // It comes again.
+            // The packet is tried again later.
             Ok(()) | Err(SendError::Full) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Leaves, if there is nothing more to say or to hear.
+    /// Disconnects, if all packets were sent and received.
     fn leave(&mut self) -> Result<(), Box<dyn Error>> {
         if self.speech.is_over() && self.tally.is_complete() {
             let (reason, deadline) = (DONE, DEADLINE);
@@ -114,7 +114,7 @@ impl Session {
         verdict.map_err(|wrong| format!("{wrong:?}: {}", self.tally))
     }
 
-    /// What was heard.
+    /// The packets that were received.
     pub(crate) const fn tally(&self) -> &Tally {
         &self.tally
     }

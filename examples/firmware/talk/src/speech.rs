@@ -1,5 +1,5 @@
-//! What one side says: packets of all modes on both channels, of any length, which anybody can make
-//! again from their numbers.
+//! The packets of one side: of all modes, on both channels, of many lengths. Each follows from its number,
+//! so that the receiver can make it again.
 
 use alloc::vec::Vec;
 
@@ -24,13 +24,13 @@ pub struct Speech {
 }
 
 impl Speech {
-    /// All of it.
+    /// All packets of this side.
     #[must_use]
     pub const fn new(side: Side) -> Self {
         Self { side, next: 0 }
     }
 
-    /// Hands the next packet to `send`, if there is one; it comes again if it cannot be sent.
+    /// Hands the next packet to `send`, if there is one. If `send` fails, the next call hands it over again.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl Speech {
         Ok(())
     }
 
-    /// Whether all of it was sent.
+    /// True if all packets were sent.
     #[must_use]
     pub const fn is_over(&self) -> bool {
         self.next == PACKETS
@@ -68,7 +68,8 @@ pub(crate) const fn channel(number: u32) -> ChannelId {
     ChannelId((number / 3 % 2) as u8)
 }
 
-/// The number of a packet, and then bytes that follow from it. A quarter are of several fragments.
+/// The content of a packet: its number, and bytes that follow from it. A quarter of the packets have
+/// several fragments.
 pub(crate) fn payload(side: Side, number: u32) -> Vec<u8> {
     let mut dice = Dice(u64::from(number) << 8 | side as u64);
     let length = if dice.roll().is_multiple_of(4) {
@@ -82,7 +83,7 @@ pub(crate) fn payload(side: Side, number: u32) -> Vec<u8> {
     payload
 }
 
-/// Numbers that look like chance (splitmix64).
+/// Pseudo-random numbers (SplitMix64).
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! What one side has heard, and whether it is what the other one said.
+//! The packets that one side has received, and the checks that they are the other's.
 
 use core::fmt;
 
@@ -7,19 +7,20 @@ use porous_proto::{Mode, Received};
 use crate::PACKETS;
 use crate::speech::{Side, channel, mode, payload};
 
-/// What was heard of one side. All of it is checked as it comes.
+/// The packets of one side that were received. Each is checked as it comes.
 #[derive(Debug)]
 pub struct Tally {
     speaker: Side,
-    /// The number of the last packet of each channel, and 1.
+    /// The number of the last packet of each channel, plus 1.
     last: [u32; 2],
-    /// Packets by mode, and those among them that came in several fragments.
+    /// Packets by mode.
     heard: [u32; 3],
+    /// Packets by mode that came in several fragments.
     fragmented: [u32; 3],
     bytes: usize,
 }
 
-/// What should not have come, or should have.
+/// The reason why a session failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// A packet has another content, mode or channel than it was sent with.
@@ -30,15 +31,15 @@ pub enum Wrong {
     Overtaken(u32),
     /// Not all reliable packets came.
     Missing,
-    /// Less than half of the packets that may be lost came, or none of several fragments.
+    /// Less than half of the packets of this mode came, which may be lost, or none of several fragments.
     TooFew(Mode),
 }
 
-/// More than a datagram carries.
+/// Bytes beyond which a packet has several fragments.
 const FRAGMENTED: usize = 1200;
 
 impl Tally {
-    /// Nothing was heard yet.
+    /// A tally without packets.
     #[must_use]
     pub const fn new(speaker: Side) -> Self {
         Self {
@@ -50,11 +51,11 @@ impl Tally {
         }
     }
 
-    /// A packet came.
+    /// Checks and counts a packet that came.
     ///
     /// # Errors
     ///
-    /// If it is not what the other side said, or not in its order.
+    /// If the packet is not one that the other side sends, or not in its order.
     pub fn hear(&mut self, packet: &Received) -> Result<(), Wrong> {
         let number = packet
             .payload
@@ -84,17 +85,17 @@ impl Tally {
         Ok(())
     }
 
-    /// Whether every reliable packet came, and with them everything that will be in order.
+    /// True if every reliable packet came. The last of each channel is reliable, so no more will come.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.heard[index(Mode::Reliable)] == PACKETS / 3
     }
 
-    /// Whether all came that must, and enough of what may be lost.
+    /// Checks that all reliable packets came, and enough of the others.
     ///
     /// # Errors
     ///
-    /// What did not.
+    /// What is missing.
     pub fn verdict(&self) -> Result<(), Wrong> {
         if !self.is_complete() {
             return Err(Wrong::Missing);
@@ -165,7 +166,7 @@ mod tests {
         tally.verdict()
     }
 
-    /// What comes if this is lost.
+    /// The verdict if these packets are lost.
     fn without(lost: impl Fn(usize, Mode) -> bool) -> Result<(), Wrong> {
         let said = said().into_iter().enumerate();
         hear(
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_comes_again() {
+    fn a_packet_that_cannot_be_sent_comes_again() {
         let mut speech = Speech::new(Side::Board);
         let mut first = None;
         let full = speech.say(|_, payload, _| {

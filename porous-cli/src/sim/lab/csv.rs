@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use super::{Run, number};
 
-/// All measures: one a line.
+/// All measures, one a line.
 pub(super) fn results(runs: &[Run]) -> String {
     let mut text = "row,controller,measure,value,unit,gate,verdict\n".to_string();
     for run in runs {
@@ -24,7 +24,8 @@ pub(super) fn results(runs: &[Run]) -> String {
     text
 }
 
-/// How the runs of a row went: bytes a second, bytes, milliseconds.
+/// The runs of a row over time, a line for each point: rates in bytes a second, windows in bytes, queue and
+/// round trip in milliseconds.
 pub(super) fn series(runs: &[&Run]) -> String {
     let mut text = "controller,flow,time,rate,window,queue,rtt\n".to_string();
     for run in runs {

@@ -1,4 +1,4 @@
-//! `porous sim lab`: the congestion laboratory, and what it writes.
+//! `porous sim lab`: runs the congestion laboratory and writes its results.
 
 mod csv;
 mod plot;
@@ -16,7 +16,7 @@ use porous_sim::lab::{CONTROLLERS, Controller, Outcome, ROWS, Row};
 use crate::USAGE;
 use crate::args::LabArgs;
 
-/// What came of a controller in a row.
+/// The outcome of a controller in a row.
 struct Run {
     row: &'static Row,
     controller: &'static Controller,
@@ -41,9 +41,12 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
         let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         let others: Vec<&str> = CONTROLLERS.iter().map(|other| other.name).collect();
         let (names, others) = (names.join(" "), others.join(" "));
-        eprintln!("error: nothing has that name; rows: {names}; controllers: {others}");
+        eprintln!(
+            "error: no row or no controller begins with that name; rows: {names}; controllers: {others}"
+        );
         return ExitCode::from(USAGE);
     }
+    // Only a whole run writes by default: a part would overwrite the results of all others.
     let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();
     let usual = is_whole.then(|| PathBuf::from("docs/lab"));
     let out = args.out.clone().or(usual);
@@ -89,11 +92,11 @@ fn tell(run: &Run) {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    // The reader of the pipe may stop early, which says nothing about the run.
+    // A pipe whose reader stops early is no failure of the run.
     let _ = io::stdout().lock().write_all(text.as_bytes());
 }
 
-/// A number as it is told, with two or three digits that count.
+/// A number as it is printed: three decimals below 10, one below 1000, else none.
 fn number(value: f64) -> String {
     match value {
         _ if value.is_infinite() => "never".to_string(),

@@ -12,7 +12,7 @@ use super::Run;
 /// The width and height of a panel, in pixels.
 const PANEL: (u32, u32) = (300, 130);
 
-/// The colours of flows: the controller's, then those beside it.
+/// The colours of flows: the controller's first, then those of the flows beside it.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(31, 119, 180),
     RGBColor(214, 39, 40),
@@ -24,11 +24,11 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(120, 120, 120),
 ];
 
-/// What is drawn, with the name of its axis.
+/// A quantity that is drawn, with the name of its axis.
 struct Quantity {
     name: &'static str,
     of: fn(&Point) -> f64,
-    /// Whether all flows of a run have the same value.
+    /// True if all flows of a run have the same value, so that one line shows it.
     is_shared: bool,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn svg(runs: &[&Run]) -> io::Result<String> {
     Ok(text)
 }
 
-/// The top of the axis that all runs share: what all but a few points stay below.
+/// The top of the axis that all runs share. A few points lie above it, or one peak would flatten all lines.
 fn highest(runs: &[&Run], quantity: &Quantity) -> f64 {
     let lines = runs.iter().flat_map(|run| &run.outcome.lines);
     let mut all: Vec<f64> = lines
@@ -101,6 +101,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
         .margin(6)
         .x_label_area_size(18)
         .y_label_area_size(52);
+    // The name of a controller stands above its column only.
     if quantity.name == QUANTITIES[0].name {
         builder.caption(run.controller.name, ("sans-serif", 15));
     }
@@ -128,6 +129,7 @@ fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(
         let points = line
             .points
             .iter()
+            // A peak above the axis is drawn at its top.
             .map(|point| (point.time, (quantity.of)(point).min(top)));
         let points: Vec<(f64, f64)> = points.collect();
         chart.draw_series([PathElement::new(points, colour)])?;

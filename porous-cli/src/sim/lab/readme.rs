@@ -1,4 +1,4 @@
-//! The text with the tables: what was measured, how, and what came of it.
+//! The text with the tables: what is measured, how, and the results.
 
 use core::fmt::Write as _;
 
@@ -70,7 +70,7 @@ pub(super) fn text(runs: &[Run]) -> String {
     text
 }
 
-/// What is asked for and missed.
+/// The number of gates, and those that were missed.
 fn sum_up(text: &mut String, runs: &[Run]) {
     let gated = runs.iter().flat_map(|run| {
         let measures = run.outcome.measures.iter();
@@ -108,7 +108,7 @@ fn table(text: &mut String, runs: &[&Run], measures: &[Measure]) {
     }
 }
 
-/// A number, and whether it is as it should be.
+/// A number with its gate if it has one, bold if it misses it.
 fn cell(measure: &Measure) -> String {
     let value = number(measure.value);
     match (measure.gate, measure.holds()) {

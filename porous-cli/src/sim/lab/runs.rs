@@ -9,7 +9,7 @@ use porous_sim::lab::{self, Controller, Row};
 
 use super::Run;
 
-/// Runs each row with each controller, and shows each run when those before it are done.
+/// Runs each row with each controller, and shows each run when it and all runs before it are done.
 pub(super) fn all(
     rows: &[&'static Row],
     controllers: &[&'static Controller],
@@ -39,10 +39,12 @@ pub(super) fn all(
                 }
             });
         }
+        // The loop below ends when the last sender is gone, and this one would never be.
         drop(sender);
         let (mut waiting, mut runs) = (BTreeMap::new(), Vec::new());
         let mut next = 0;
         for (index, outcome) in done {
+            // Runs end in any order, and are shown in the order of the table.
             waiting.insert(index, outcome);
             while let Some(outcome) = waiting.remove(&next) {
                 let (row, controller) = pairs[next];

@@ -1,4 +1,4 @@
-//! Gaffer's simple binary congestion avoidance, by what a game sends: 30 packets a second or 10.
+//! Gaffer's simple binary congestion avoidance, as a game sees it: 30 packets a second or 10.
 
 use porous_proto::congestion::BinaryMode;
 use porous_sim::{LinkConfig, Pair};
@@ -59,7 +59,7 @@ impl Forced {
         self.game.figures().snapshots - before
     }
 
-    /// The round trip gets long: bad mode begins with the tick that sees it.
+    /// Makes the round trip long: bad mode begins with the tick that sees it.
     fn force_up(&mut self) {
         self.set_delay(LONG);
         while !self.is_long() {
@@ -70,8 +70,7 @@ impl Forced {
         assert_eq!(self.game.mode, BinaryMode::Bad, "at once");
     }
 
-    /// The round trip gets short again. Returns for how many seconds it was short until good mode
-    /// began.
+    /// Makes the round trip short again. Returns for how many seconds it was short until good mode began.
     fn force_down(&mut self) -> u32 {
         self.set_delay(SHORT);
         while self.game.mode == BinaryMode::Bad {
@@ -90,7 +89,7 @@ fn thirty_packets_a_second_become_ten_at_once_and_thirty_again_after_a_while() {
     let before = forced.game.figures().snapshots;
     assert_eq!(forced.snapshots(10), 100);
     assert_eq!(forced.game.figures().snapshots, before + 100);
-    // Four seconds, but good mode had lasted for less than ten.
+    // Twice the four seconds, because good mode had lasted for less than ten.
     assert_eq!(forced.force_down(), 8);
     assert_eq!(forced.snapshots(5), 150);
 }

@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::witness::Witness;
 use crate::world::World;
 
-/// Parts without a limit.
+/// No limit of the number of parts.
 const ALL: usize = usize::MAX;
 
 struct Ends {
@@ -61,7 +61,7 @@ fn bytes(parts: &[(u64, Vec<u8>)]) -> usize {
 }
 
 #[test]
-fn only_what_was_delivered_is_referred_to() {
+fn only_delivered_states_become_baselines() {
     let mut ends = Ends::new();
     let first = ends.snapshot(ALL);
     let second = ends.snapshot(ALL);
@@ -81,7 +81,7 @@ fn only_what_was_delivered_is_referred_to() {
 }
 
 #[test]
-fn what_did_not_fit_comes_first_the_next_time() {
+fn groups_that_did_not_fit_lead_the_next_snapshot() {
     let mut ends = Ends::new();
     let mut indices = Vec::new();
     while indices.len() < GROUPS {
@@ -151,7 +151,7 @@ fn receipts_of_what_nobody_could_read_are_not_believed() {
 }
 
 #[test]
-fn what_was_lost_is_said_again_with_the_next_snapshot() {
+fn lost_groups_are_sent_again_with_the_next_snapshot() {
     let mut ends = Ends::new();
     for (id, part) in ends.snapshot(ALL) {
         assert!(ends.client.receive(&part).is_ok());
@@ -193,7 +193,7 @@ fn strange_ids_are_no_matter() {
     assert!(ends.is_same());
 }
 
-/// What is under way.
+/// A part, a receipt or a refusal under way.
 enum Way {
     Part(u64, Vec<u8>, bool),
     Receipt(u64),
@@ -220,7 +220,7 @@ impl Chaos {
         }
     }
 
-    /// Something arrives after `delays` delays.
+    /// Lets something arrive after `delays` delays.
     fn later(&mut self, delays: u32, way: Way) {
         self.count += 1;
         let due = self.ends.tick + delays * self.delay;
@@ -269,7 +269,7 @@ impl Chaos {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
-    /// Whatever happened: once the network is good again the worlds are the same within seconds.
+    /// Whatever happened, the worlds are the same within seconds once the network is good again.
     #[test]
     fn the_client_sees_nothing_wrong_and_in_the_end_everything(
         fates in prop::collection::vec(0_u8..8, 1..400),

@@ -34,7 +34,7 @@ fn group() -> impl Strategy<Value = Group> {
     prop::array::uniform8(body())
 }
 
-/// What a body may become: the expected state, one near it, or any other.
+/// A state that may follow: the expected one, one near it, or any other.
 fn successor(before: Body, age: u8, other: Body, kind: u8, by: i16) -> Body {
     let mut body = before.later(age);
     match kind {
@@ -131,9 +131,9 @@ proptest! {
         prop_assert_eq!(read(&bytes), Ok(body));
     }
 
-    /// A reader need not know more than where an object was.
+    /// A reader needs to know no more than the state before.
     #[test]
-    fn what_flies_costs_a_bit(body in body(), age in 1_u8..=LONGEST_AGE) {
+    fn a_flying_object_costs_one_bit(body in body(), age in 1_u8..=LONGEST_AGE) {
         let mut group = [body.later(age); 8];
         let entry = Entry { index: 0, age };
         let bits = entry.measure(Entry { index: u8::MAX, age }, &mut group, Some(&[body; 8]));
@@ -152,7 +152,7 @@ fn a_group_in_full_fits_a_part() {
 }
 
 #[test]
-fn what_refers_to_what_is_not_there_is_told_by_its_id() {
+fn a_part_without_its_baseline_is_reported_by_its_id() {
     let mut history = History::new(10);
     history.insert(TICK - 5, 7, Group::default());
     let header = Header {

@@ -1,4 +1,4 @@
-//! What the example promises, shown.
+//! Tests of the promises of the example.
 
 mod advisor;
 mod beliefs;

@@ -25,8 +25,7 @@ fn both_sides_see_the_same_world_on_every_network() {
     }
 }
 
-/// Packets of the client wait until they are read, and make room for others; but their receipts say
-/// that they arrived.
+/// The client never sees some of the packets that have arrived, but their receipts say that they did.
 #[test]
 fn receipts_that_were_wrong_are_found_out_and_nobody_sees_another_world() {
     for (seed, unseen) in [(1, 2), (2, 3), (3, 10), (4, 50)] {
@@ -78,7 +77,7 @@ fn differences_take_less_than_a_third_of_full_snapshots() {
 
 /// Unless the object meets something: this is why differences are small.
 #[test]
-fn what_flies_goes_where_it_is_expected() {
+fn a_flying_object_goes_where_it_is_expected() {
     let mut world = World::new(Seed::new(1));
     let (mut flying, mut as_expected) = (0, 0);
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! The algorithm step by step, in sets of numbers that never wrap, beside ours.
+//! The algorithm of the article step by step, in sets of numbers that never wrap, beside ours.
 
 use alloc::collections::BTreeSet;
 

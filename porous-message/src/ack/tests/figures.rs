@@ -6,8 +6,7 @@ use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A packet of `b` is received, then `losses` packets of `a` are lost and one comes: is the packet of
-/// `b` acked?
+/// True if `b` has an ack of its packet after `losses` packets of `a` were lost and one came.
 fn acked_after_losses(losses: usize, size: usize) -> bool {
     let (mut a, mut b) = (AckSystem::new(size), AckSystem::new(size));
     let now = Instant::ZERO;
@@ -28,7 +27,7 @@ fn acked_after_losses(losses: usize, size: usize) -> bool {
 
 #[test]
 fn an_ack_survives_the_loss_of_31_packets_in_a_row_but_not_of_32() {
-    // However few packets are remembered, they suffice for all acks of a header.
+    // Even the fewest packets that are remembered suffice for all acks of a header.
     for size in [0, 1024] {
         assert!((0..=31).all(|losses| acked_after_losses(losses, size)));
         assert!(!acked_after_losses(32, size));

@@ -1,11 +1,11 @@
-//! What is acknowledged was accepted, and is acknowledged once, whatever the network does.
+//! A packet that is acknowledged was accepted, and is acknowledged once, whatever the network does.
 
 use super::*;
 
-/// One side: the packets it sent, by numbers that never wrap, and what the other side said of them.
+/// One side: the packets that it sent, by numbers that never wrap, and their acks.
 struct Side {
     acks: AckSystem,
-    /// Of each packet sent: true once the other side has accepted it, and the number of its acks.
+    /// For each packet sent: true once the other side has accepted it, and the number of its acks.
     sent: Vec<(bool, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! Bits at any place in a byte, padding, and what comes before and after.
+//! Bits at any place in a byte, padding, and the bits before and after.
 
 use alloc::format;
 use alloc::vec;

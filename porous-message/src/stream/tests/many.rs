@@ -1,4 +1,4 @@
-//! Bytes, strings, lists and options, and how many levels deep they may be.
+//! Bytes, strings, lists and options, and the levels that they may be nested.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -36,7 +36,7 @@ fn bytes_have_their_number_before_them() {
 }
 
 #[test]
-fn strings_are_utf_8_of_at_most_so_many_bytes() {
+fn strings_are_utf_8_up_to_their_bound_of_bytes() {
     both!(String, String::new(), "00", string(3));
     both!(String, String::new(), "", string(0));
     both!(String, String::from("a"), "10 10000110", string(3));
@@ -164,7 +164,7 @@ impl Serialize for Tree {
 }
 
 impl Tree {
-    /// A tree with `depth` levels of lists, one in another.
+    /// A tree with `depth` nested levels of lists.
     fn of(depth: u32) -> Self {
         (1..depth).fold(Self::default(), |inner, _| Self(vec![inner]))
     }

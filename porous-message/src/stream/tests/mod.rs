@@ -24,7 +24,7 @@ fn text(bytes: &[u8], bits: usize) -> String {
     (0..bits).map(bit).collect()
 }
 
-/// The inverse of [`text`], with the bits from `offset` on. Spaces are for the reader.
+/// The inverse of [`text`], with the bits from `offset` on. Spaces are ignored.
 fn bytes(offset: usize, text: &str) -> Vec<u8> {
     let bits: Vec<u8> = text.bytes().filter(|bit| *bit != b' ').collect();
     let mut bytes = vec![0; (offset + bits.len()).div_ceil(8)];

@@ -7,7 +7,7 @@ fn cubic() -> Script<Cubic> {
     Script::new(Cubic::new(1000))
 }
 
-/// With a window of 100 frames, when it is lost.
+/// A controller with a window of 100 frames, right after a loss.
 fn lost_at_100_000() -> Script<Cubic> {
     let mut cubic = cubic();
     cubic.acknowledge(90_000);
@@ -102,6 +102,7 @@ fn section_4_7_a_smaller_maximum_than_before_makes_room_for_others() {
     assert!(is_near(cubic.window(), 60), "{}", cubic.window());
 }
 
+/// D6.
 #[test]
 fn section_4_8_after_persistent_congestion_the_curve_begins_flat() {
     let mut cubic = lost_at_100_000();
@@ -114,6 +115,7 @@ fn section_4_8_after_persistent_congestion_the_curve_begins_flat() {
     assert!(is_near(cubic.window(), 120), "{}", cubic.window());
 }
 
+/// D6.
 #[test]
 fn section_4_9_a_spurious_episode_is_taken_back() {
     let mut cubic = lost_at_100_000();
@@ -123,10 +125,10 @@ fn section_4_9_a_spurious_episode_is_taken_back() {
     assert!(cubic.window() < before.0);
     cubic.on_spurious();
     assert_eq!((cubic.window(), cubic.state.maximum), before);
-    // On along the curve of before.
+    // The window goes on along the curve of before the episode.
     run(&mut cubic, (2001, 4201));
     assert!(is_near(cubic.window(), 100), "{}", cubic.window());
-    // Not twice.
+    // An episode is taken back only once.
     cubic.on_spurious();
     assert!(is_near(cubic.window(), 100), "{}", cubic.window());
 }
@@ -150,13 +152,14 @@ fn section_4_9_a_mark_is_not_taken_back() {
     assert_eq!(cubic.window(), 49_000);
 }
 
+/// T16.
 #[test]
 fn section_5_8_time_in_which_the_window_is_not_used_does_not_count() {
     for is_idle in [false, true] {
         let mut cubic = lost_at_100_000();
         run(&mut cubic, (1, 1001));
         let before = cubic.window();
-        // A minute in which hardly anything is sent, or nothing.
+        // A minute in which little is sent, or nothing.
         if is_idle {
             cubic.on_sent(ms(61_000), 1000, 1000);
         } else {
@@ -176,4 +179,61 @@ fn two_frames_always_fit() {
     assert_eq!(cubic.window(), 12_000);
     cubic.on_mtu(1000);
     assert_eq!(cubic.window(), 12_000);
+}
+
+mod curve {
+    use super::super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_largest_cube_within_is_found() {
+        for (number, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3)] {
+            assert_eq!(cube_root(number), root, "{number}");
+        }
+        assert_eq!(cube_root(u128::MAX), u32::MAX);
+        let most = u128::from(u32::MAX).pow(3);
+        assert_eq!(cube_root(most), u32::MAX);
+        assert_eq!(cube_root(most - 1), u32::MAX - 1);
+    }
+
+    #[test]
+    fn section_4_2_the_curve_begins_at_the_window_and_turns_at_the_maximum() {
+        // 30 frames are missing: K³ = 30 / 0.4.
+        let curve = Curve::new(70_000, 100_000, 1000);
+        assert_eq!(curve.top, 4_217_163);
+        let at = |millis| curve.at(Duration::from_millis(millis)) / ONE;
+        assert_eq!(at(0), 70_000);
+        assert_eq!(at(1000), 86_680); // 100,000 - 400 * 3.217163³
+        assert_eq!(at(4217), 100_000);
+        assert_eq!(at(4300), 100_000);
+        assert_eq!(at(5217), 100_399);
+        assert_eq!(at(14_217), 499_980);
+    }
+
+    proptest! {
+        #[test]
+        fn a_root_is_next_to_its_cube(number: u128) {
+            let root = u128::from(cube_root(number));
+            prop_assert!(root.pow(3) <= number);
+            prop_assert!(root == u128::from(u32::MAX) || (root + 1).pow(3) > number);
+        }
+
+        #[test]
+        fn no_curve_overflows_and_none_falls(window: u32, maximum: u32, mtu: u32, time: u64, later: u64) {
+            let curve = Curve::new(window, maximum, mtu);
+            let time = Duration::from_micros(time);
+            let later = time.saturating_add(Duration::from_micros(later));
+            prop_assert!(curve.at(time) <= curve.at(later));
+            prop_assert!(curve.at(Duration::MAX) >= u64::from(maximum) * ONE);
+        }
+
+        #[test]
+        fn a_fraction_is_no_more_than_all(amount in 0..=u64::from(u32::MAX) * ONE, bytes: u32, window: u64) {
+            let part = fraction(amount, bytes, window);
+            prop_assert!(part <= amount);
+            if u64::from(bytes) * ONE >= window && window > 0 {
+                prop_assert_eq!(part, amount);
+            }
+        }
+    }
 }

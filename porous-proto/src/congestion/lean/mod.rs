@@ -1,8 +1,7 @@
-//! A controller for games and lossy lines: the window follows the delay of the queue (FAST TCP, Wei
-//! et al. 2006), so that the queue stays short, and losses by chance do no harm. Beside those who
-//! fill the queue until it overflows it does as they do, until they are gone (the idea is that of
-//! Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured
-//! (`docs/deviations.md` P12).
+//! A controller for games and lossy lines (`docs/deviations.md` P12). The window follows the delay of the
+//! queue, so that the queue stays short and losses by chance do no harm (FAST TCP, Wei et al. 2006). Beside
+//! connections that fill the queue until it overflows it follows losses, as they do, until they are gone (the
+//! idea is that of Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured.
 
 mod path;
 mod rivals;
@@ -19,26 +18,30 @@ use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::Instant;
 
-/// How often the queue is emptied, to see the path without it. The first time is soon: a connection
-/// that comes late sees the queue of others as part of the path.
+/// Time between drains: the queue is emptied, to see the path without it.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
+
+/// Time from the end of slow start to the first drain. It is short, as a connection that comes late sees the
+/// queue of others as part of the path, and takes more for it.
 const DRAIN_FIRST: Duration = Duration::from_secs(1);
 
-/// A minute stands for all that is longer, so that nothing can overflow. What is known of the path is
-/// kept for this time beside rivals, which hide it.
+/// A minute stands for all times that are longer, so that nothing can overflow. For this long what is known
+/// of the path is kept beside rivals, which hide it.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// No datagram is longer (UDP).
+/// The most bytes of a datagram (UDP).
 const MTU_MAX: u32 = u16::MAX as u32;
 
-/// Rounds with next to no queue after which each further one doubles what is added, and how often.
+/// Rounds with next to no queue after which each further one doubles what is added to the window.
 const PATIENCE: u32 = 3;
+
+/// The most doublings of what is added to the window.
 const HASTE_MAX: u32 = 6;
 
 /// What the window follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing yet: it grows until there is a queue.
+    /// Nothing: the window grows until there is a queue.
     Start,
     /// The delay.
     Steady,
@@ -51,29 +54,32 @@ enum Phase {
 pub(super) struct Lean {
     mtu: u32,
     phase: Phase,
+    /// In bytes, without the drain.
     window: u32,
     start: Start,
     path: Path,
+    /// The smoothed round trip.
     smoothed: Duration,
     round: Round,
-    /// Rounds that still tell of another window than this one.
+    /// Rounds to come that still tell of another window than this one.
     skip: u32,
-    /// How fast data arrived at most, in the last rounds.
+    /// The rates at which data arrived in the last rounds.
     rate: Fastest,
-    /// Whether it was faster than in the rounds before.
+    /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
-    /// In how many rounds in a row there was next to no queue.
+    /// Consecutive rounds with next to no queue.
     short: u32,
     losses: Losses,
     rivals: Rivals,
-    /// Rounds in a row that told nothing of the delay.
+    /// Consecutive rounds without a sample of the round trip.
     silent: u32,
-    /// Since when it does as they do.
+    /// When the window began to follow losses, as that of rivals does.
     competing: Instant,
+    /// When the next drain is due.
     drain_at: Instant,
-    /// What the window is smaller by while the queue is emptied.
+    /// Bytes that the window is smaller by while the queue is emptied.
     drain: u32,
-    /// The window before the last cut.
+    /// The window before the last cut, in bytes.
     uncut: Option<u32>,
 }
 
@@ -112,6 +118,7 @@ impl Lean {
 
     fn on_start(&mut self, ack: &Ack) {
         self.start.on_ack(ack);
+        // A window that is not used does not grow (RFC 9002 §7.8).
         if ack.is_limited {
             let more = self.start.growth(ack, self.window, &self.path);
             self.set_window(self.window.saturating_add(more));
@@ -121,9 +128,10 @@ impl Lean {
         }
     }
 
-    /// The path is full: what arrives in a round trip without a queue is what fits.
+    /// The path is full: slow start is over.
     fn leave_start(&mut self, ack: &Ack) {
         self.phase = Phase::Steady;
+        // What arrives in a round trip without a queue is what fits.
         let rate = self.rate.get().max(self.round.rate(ack.now));
         let fits = bytes_in(rate, self.path.base() + ack.step);
         self.set_window(self.window.min(fits.saturating_add(self.share())));
@@ -131,7 +139,7 @@ impl Lean {
         self.begin_anew(ack.now);
     }
 
-    /// What comes now was sent before the window changed.
+    /// What arrives now was sent before the window changed: it tells of the old one.
     fn begin_anew(&mut self, now: Instant) {
         self.round = Round::new(now);
         self.losses.begin_anew(now);
@@ -140,6 +148,8 @@ impl Lean {
 
     fn on_round(&mut self, ack: &Ack) {
         let round = core::mem::replace(&mut self.round, Round::new(ack.now));
+        // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
+        // the delay is blind then.
         if round.samples == 0 {
             self.silent = self.silent.saturating_add(1);
             return;
@@ -148,9 +158,10 @@ impl Lean {
         let rate = round.rate(ack.now);
         self.is_growing = rate > self.rate.get() / 16 * 17;
         self.rate.note(rate);
-        self.drain = 0;
+        self.drain = 0; // a drain lasts for one round
         match self.phase {
-            // All of a round are enough, be they ever so few.
+            // All samples of a round are enough to end slow start, however few they are: a remote host must
+            // not gain by acknowledging seldom.
             Phase::Start if Start::is_long(round.rtt, ack.step, &self.path) => {
                 self.leave_start(ack);
             }
@@ -165,6 +176,8 @@ impl Lean {
         let queue = self.path.queue(round.rtt, ack.step);
         let own = self.path.wanted(self.rivals.window(), self.mtu);
         let excess = queue.saturating_sub(own);
+        // Before the window changes: what exceeds the share of this connection although the window has given
+        // way belongs to others.
         if self.rivals.on_round(excess, self.path.base(), ack.now) {
             return self.compete(ack.now);
         }
@@ -172,54 +185,64 @@ impl Lean {
         let is_short = queue < self.path.wanted(self.window, self.mtu) / 2 && round.is_limited;
         self.short = if is_short { self.short + 1 } else { 0 };
         if !round.is_limited {
-            return; // it is not this window that fills the queue
+            return; // this window was not used, so that it does not fill the queue
         }
         let target = self.target(round.rtt, queue);
+        // Half of the way to the target in each round: this converges from both sides in a few round trips
+        // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
+        // Where no queue is seen there is nothing to empty.
         if ack.now >= self.drain_at && !queue.is_zero() {
             self.drain_at = ack.now + DRAIN_EVERY;
             self.begin_drain(round.rtt, queue);
         }
     }
 
-    /// The window at which there is as much in the queue as is wanted there (FAST TCP): what was in
-    /// flight without the queue, and that.
+    /// The window at which as much is in the queue as is wanted there: window · base / rtt + share (FAST
+    /// TCP).
     fn target(&self, rtt: Duration, queue: Duration) -> u32 {
         let without = rtt.saturating_sub(queue).as_micros();
         let part = u128::from(self.window) * without / rtt.as_micros().max(1);
         let part = u32::try_from(part).unwrap_or(u32::MAX);
+        // Next to no queue for several rounds: the path has become faster, and a share a round would take
+        // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
         let share = self.share();
         let target = part.saturating_add(share.saturating_mul(1 << haste));
+        // Round trips that are measured at ticks of a game show a queue too late: only what has come through
+        // bounds haste.
         target.min(self.most().saturating_add(share))
     }
 
-    /// Not much more than what has come through: a quarter while that grows, else an eighth; and what
-    /// is lost by chance, which does not come through.
+    /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
         let fits = u64::from(bytes_in(self.rate.get(), self.path.base()));
+        // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
+        // through, and has to be added.
         let more = if self.is_growing { 64 } else { 32 };
         let most = fits * u64::from(256 + more + self.losses.part()) / 256;
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
-    /// For a round trip less is sent, by three times what is ours in the queue, as others have
-    /// something there too.
+    /// For a round trip less is sent, to see the path without its queue.
     fn begin_drain(&mut self, rtt: Duration, queue: Duration) {
+        // Three times what this connection has in the queue, as others have something there as well; a
+        // quarter of the window at most, so that the rate hardly suffers.
         let queued = u128::from(self.window) * 3 * queue.as_micros() / rtt.as_micros().max(1);
         let queued = u32::try_from(queued).unwrap_or(u32::MAX);
         self.drain = queued.min(self.window / 4) + self.window / 32;
         self.skip = 2;
     }
 
-    /// Others fill the queue: what we had is taken back, and defended as they do.
+    /// Others fill the queue.
     fn compete(&mut self, now: Instant) {
         self.phase = Phase::Competing;
         self.competing = now;
+        // What this connection had before it gave way is taken back, and defended as the others do.
         self.set_window(self.rivals.window().max(self.window));
     }
 
-    /// As Reno: a frame more in each round trip.
+    /// A round beside rivals, by the rules of Reno: a frame more in each round trip.
     fn on_competing_round(&mut self, round: &Round, ack: &Ack) {
         let queue = self.path.queue(round.rtt, ack.step);
         if round.is_limited {
@@ -234,7 +257,7 @@ impl Lean {
         }
     }
 
-    /// Sevenths as CUBIC, for reasons that are no queue.
+    /// Reduces the window to seven tenths, as CUBIC does, for reasons that are no queue.
     fn cut(&mut self, now: Instant) {
         self.uncut = Some(self.window);
         self.set_window(self.window / 10 * 7);
@@ -245,6 +268,7 @@ impl Lean {
         self.begin_anew(now);
     }
 
+    /// Whether rivals hide the path now, and have not done so for too long.
     fn is_beside_rivals(&self, now: Instant) -> bool {
         self.phase == Phase::Competing && now.saturating_duration_since(self.competing) < LONGEST
     }
@@ -252,6 +276,7 @@ impl Lean {
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
+        // A minute stands for all that is longer: no arithmetic below overflows, whatever a clock says.
         let ack = &Ack {
             rtt: ack.rtt.map(|rtt| rtt.min(LONGEST)),
             smoothed_rtt: ack.smoothed_rtt.min(LONGEST),
@@ -260,9 +285,12 @@ impl Controller for Lean {
         };
         self.smoothed = ack.smoothed_rtt;
         if let Some(rtt) = ack.rtt {
+            // Rivals keep the queue full, so that no sample shows the path without it: the shortest round
+            // trip of before must not be forgotten.
             let keeps = self.is_beside_rivals(ack.now);
             self.path.on_round_trip(rtt, keeps, ack.now);
         }
+        // More than one frame in eight is no chance.
         if self.losses.on_acknowledged(ack.frames, ack.sent) {
             self.cut(ack.now);
         }
@@ -276,27 +304,31 @@ impl Controller for Lean {
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
+        // A mark has no bytes: nothing was lost.
         if trouble.bytes > 0 {
             self.losses.on_lost(trouble.sent);
         }
         match trouble.signal {
             Signal::Mark => {
                 self.cut(trouble.now);
-                self.uncut = None; // a mark is never a mistake
+                self.uncut = None; // nothing takes a mark back
             }
             Signal::Loss if self.phase == Phase::Competing => {
                 self.uncut = Some(self.window);
                 self.set_window(self.window / 2);
                 self.rivals.forget(self.window, trouble.now);
             }
-            // A host that cannot see the queue has no reason to be tolerant.
+            // Without samples of the delay the queue is not seen, and losses are all there is. Otherwise a
+            // remote host that says its acknowledgements waited for seconds would never see a cut.
             Signal::Loss if self.silent > 1 => self.cut(trouble.now),
+            // Losses by chance do not touch the window: only their share counts, above.
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
                 self.rate = Fastest::default();
-                // What a connection may begin with, it may begin again with.
+                // The path may be another: slow start begins anew, with no more than a connection may begin
+                // with.
                 self.set_window(self.window.min(initial_window(self.mtu)));
             }
         }
@@ -318,9 +350,9 @@ impl Controller for Lean {
             .max(min_window(self.mtu))
     }
 
-    /// Faster than data arrives, or the window could not be used: twice in slow start, as each
-    /// acknowledgement lets twice as much go, and else by what measuring is off by.
     fn pacing_rate(&self) -> Option<u32> {
+        // Faster than data arrives, or the window could not be used: twice as fast in slow start, as each
+        // acknowledgement lets twice as much go; otherwise by as much as measuring is off by.
         let (rtt, sixteenths) = match self.phase {
             Phase::Start => (self.smoothed, 32),
             Phase::Steady => (self.path.base(), 17),

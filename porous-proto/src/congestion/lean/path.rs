@@ -1,4 +1,4 @@
-//! The path without its queue, and what belongs into the queue.
+//! The path without its queue, and how much a connection wants to have in the queue.
 
 use core::time::Duration;
 
@@ -6,9 +6,9 @@ use crate::congestion::controller::Ack;
 use crate::stats::Minimum;
 use crate::time::Instant;
 
-/// A connection keeps as many frames in the queue as the square root of its rate in units of this many
-/// bytes a second, and one at least: few enough to keep the queue short at any rate, and of two
-/// connections the faster one has less in it for its rate, so that they meet.
+/// Rate, in bytes a second, at which a connection wants to have one frame in the queue. The number of frames
+/// grows with the square root of the rate: few enough to keep the queue short at any rate, and of two
+/// connections the faster one has less in the queue for its rate, so that they meet.
 const UNIT: u32 = 70_000;
 
 /// What is known of the path.
@@ -18,24 +18,25 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// The shortest recent round trip; zero before the first.
+    /// The shortest round trip of the last 5 to 10 s; zero before the first sample.
     pub(super) fn base(&self) -> Duration {
         self.base.get().unwrap_or_default()
     }
 
-    /// A round trip. `keeps`: what is known of the path is not to be forgotten now.
+    /// A round trip took `rtt`. `keeps`: the shortest one must not be forgotten now.
     pub(super) fn on_round_trip(&mut self, rtt: Duration, keeps: bool, now: Instant) {
         let least = if keeps { self.base.get() } else { None };
         self.base.sample(rtt.min(least.unwrap_or(rtt)), now);
     }
 
-    /// How much of a round trip is the queue, as far as a host can see that is called so late.
+    /// The part of a round trip that is the queue, as far as a host can see that is called late by `step`.
     pub(super) fn queue(&self, rtt: Duration, step: Duration) -> Duration {
         rtt.saturating_sub(self.base()).saturating_sub(step)
     }
 
-    /// How many bytes a connection with this window wants to have in the queue.
+    /// Bytes that a connection with this window wants to have in the queue: one frame at least.
     pub(super) fn share(&self, window: u32, mtu: u32) -> u32 {
+        // A base of nothing, as before the first sample, would give no rate.
         let rate = per_second(window, self.base().max(Duration::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
         let frames = (256 * u64::from(rate) / u64::from(UNIT)).isqrt().max(16);
@@ -43,7 +44,7 @@ impl Path {
         u32::try_from(bytes).unwrap_or(u32::MAX)
     }
 
-    /// How long the queue is then, if nobody else has anything in it.
+    /// How long the queue is if only this connection has its share in it.
     pub(super) fn wanted(&self, window: u32, mtu: u32) -> Duration {
         let micros = self.base().as_micros() * u128::from(self.share(window, mtu));
         let micros = micros / u128::from(window.max(1));
@@ -55,13 +56,13 @@ impl Path {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     pub(super) began: Instant,
-    /// The shortest time of a frame there and back.
+    /// The shortest sample of the round trip in it.
     pub(super) rtt: Duration,
-    /// How many there were.
+    /// Samples of the round trip in it.
     pub(super) samples: u32,
-    /// Bytes that arrived.
+    /// Bytes that arrived in it.
     pub(super) delivered: u32,
-    /// Whether the window was used at the end of all of it.
+    /// True if the window or the pace held data back at some time in it.
     pub(super) is_limited: bool,
 }
 
@@ -76,7 +77,7 @@ impl Round {
         }
     }
 
-    /// Takes an acknowledgement in. Whether the round is over.
+    /// Takes an acknowledgement in. Returns whether the round is over.
     pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
         self.delivered = self.delivered.saturating_add(ack.bytes);
         self.is_limited |= ack.is_limited;
@@ -93,7 +94,7 @@ impl Round {
     }
 }
 
-/// The fastest of the last few rounds.
+/// The rates of the last eight rounds, in bytes a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fastest {
     rates: [u32; 8],
@@ -113,15 +114,14 @@ impl Fastest {
     }
 }
 
-/// `bytes` in this time, in bytes a second; at most half of the range, so that sums of rates
-/// cannot overflow.
+/// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {
     let micros = time.as_micros().max(1);
     let rate = u128::from(bytes) * 1_000_000 / micros;
     u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }
 
-/// What is sent at this rate in this time.
+/// Bytes that are sent at `rate` bytes a second in this time.
 pub(super) fn bytes_in(rate: u32, time: Duration) -> u32 {
     let bytes = u128::from(rate) * time.as_micros() / 1_000_000;
     u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)

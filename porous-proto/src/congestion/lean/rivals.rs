@@ -1,52 +1,56 @@
-//! Whether others fill the queue (Copa, §3.2: a queue that never empties is somebody else's).
+//! Whether other connections fill the queue (Copa, §3.2: a queue that never empties is that of others).
 
 use core::time::Duration;
 
 use crate::stats::Peak;
 use crate::time::Instant;
 
-/// Rounds in which a queue does not become shorter although we give way, after which it is taken to be
-/// filled by others; fewer, if they were there recently.
+/// Rounds in which the queue does not become shorter although this connection gives way, after which others
+/// are taken to fill it.
 const ROUNDS: u32 = 6;
+
+/// The same if others have filled it recently.
 const ROUNDS_AGAIN: u32 = 2;
 
-/// How long they count as recent.
-const OF_LATE: Duration = Duration::from_secs(10);
+/// How long rivals count as recent.
+const RECENT: Duration = Duration::from_secs(10);
 
-/// What is seen of others.
+/// What is seen of other connections in the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rivals {
-    /// Rounds for which the queue has been too long, and how long it was in the first.
+    /// Consecutive rounds with a queue that is too long; beside rivals, with next to none.
     rounds: u32,
+    /// How much too long the queue was in the first of them.
     first: Duration,
-    /// When they were last seen.
+    /// When rivals were last seen.
     seen: Option<Instant>,
-    /// The largest recent window: what we had before we gave way.
+    /// The largest window of the last 5 to 10 s: that of before this connection gave way.
     peak: Peak,
 }
 
 impl Rivals {
-    /// The window of a round.
+    /// The window of a round, in bytes.
     pub(super) fn note(&mut self, window: u32, now: Instant) {
         self.peak.note(window, now);
     }
 
-    /// The largest recent window.
+    /// The largest recent window, in bytes.
     pub(super) fn window(&self) -> u32 {
         self.peak.get()
     }
 
-    /// Something was lost in the competition: it is not to be had any more.
+    /// A frame was lost in the competition: the path does not hold the larger windows of before.
     pub(super) fn forget(&mut self, window: u32, now: Instant) {
         self.peak = Peak::default();
         self.note(window, now);
     }
 
-    /// A round in which we give way, with so much more in the queue than we want to have there, on a
-    /// path that takes `base` without it. Whether others fill it.
+    /// A round in which this connection gives way. `excess`: how much longer the queue is than it wants;
+    /// `base`: the round trip without a queue. Returns whether others fill the queue.
     pub(super) fn on_round(&mut self, excess: Duration, base: Duration, now: Instant) -> bool {
-        let of_late = |at| now.saturating_duration_since(at) < OF_LATE;
-        let (part, enough) = if self.seen.is_some_and(of_late) {
+        let recently = |at| now.saturating_duration_since(at) < RECENT;
+        // Rivals that were there a moment ago are likelier to be the reason again.
+        let (part, enough) = if self.seen.is_some_and(recently) {
             (8, ROUNDS_AGAIN)
         } else {
             (4, ROUNDS)
@@ -55,6 +59,8 @@ impl Rivals {
             self.rounds = 0;
             return false;
         }
+        // A queue that becomes shorter by a quarter gives way: it was made by this connection, or by ones
+        // like it.
         if self.rounds == 0 || excess < self.first / 4 * 3 {
             (self.rounds, self.first) = (0, excess);
         }
@@ -66,7 +72,7 @@ impl Rivals {
         are_there
     }
 
-    /// A round of competition, with a queue that is next to nothing, or not. Whether they are gone.
+    /// A round beside rivals. `is_empty`: the queue is next to nothing. Returns whether they are gone.
     pub(super) fn on_competing_round(&mut self, is_empty: bool, now: Instant) -> bool {
         self.seen = Some(now);
         self.rounds = if is_empty { self.rounds + 1 } else { 0 };
@@ -78,18 +84,20 @@ impl Rivals {
     }
 }
 
-/// A loss of one frame in this many is no chance, counted over this many frames.
+/// A loss of more than one frame in this many is no chance.
 const PART: u32 = 8;
+
+/// Frames over which that is counted.
 const FRAMES: u32 = 128;
 
-/// What became of frames.
+/// What became of frames since the window last changed for good.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
     acknowledged: u32,
     lost: u32,
-    /// What was sent before then does not count: it tells of another window.
+    /// Frames that were sent before this time do not count: they tell of another window.
     since: Instant,
-    /// The part that was lost last, in 256ths, as far as it may be chance.
+    /// The part of frames that was lost last, in 256ths, as far as it may be chance.
     part: u32,
 }
 
@@ -99,8 +107,8 @@ impl Losses {
         (self.acknowledged, self.lost, self.since) = (0, 0, now);
     }
 
-    /// `frames` were acknowledged, the newest of which was sent then. Whether too many were
-    /// lost.
+    /// `frames` frames were acknowledged, the newest of which was sent at `sent`. Returns whether too many
+    /// were lost.
     pub(super) fn on_acknowledged(&mut self, frames: u32, sent: Instant) -> bool {
         if sent < self.since {
             return false;
@@ -122,7 +130,7 @@ impl Losses {
         }
     }
 
-    /// In 256ths.
+    /// The part of frames that was lost last, in 256ths, as far as it may be chance.
     pub(super) const fn part(&self) -> u32 {
         self.part
     }

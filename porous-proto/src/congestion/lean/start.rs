@@ -1,4 +1,4 @@
-//! Slow start: how fast the window grows at first, and when it is enough.
+//! Slow start: how fast the window grows at first, and when it is wide enough.
 
 use core::time::Duration;
 
@@ -6,26 +6,32 @@ use super::path::{Path, bytes_in, per_second};
 use crate::congestion::controller::Ack;
 use crate::time::Instant;
 
-/// A queue of this part of the round trip ends it, but at least and at most of so long (HyStart++,
+/// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
 /// RFC 9406 §4.2).
 const PART: u32 = 8;
+
+/// No shorter queue ends slow start.
 const LEAST: Duration = Duration::from_millis(4);
+
+/// Each longer queue ends slow start.
 const MOST: Duration = Duration::from_millis(16);
 
-/// Round trips in a row that must agree on it (RFC 9406, `N_RTT_SAMPLE`), and fewer where the host
-/// is called so late that each of them stands for several.
+/// Consecutive samples of the round trip that must show such a queue (RFC 9406, `N_RTT_SAMPLE`).
 const SAMPLES: usize = 8;
+
+/// The same where this host is called so late that each sample stands for several.
 const SAMPLES_LATE: usize = 2;
 
-/// The most by which the window is multiplied in a round trip.
+/// The largest factor by which the window grows in a round trip.
 const FASTEST: u32 = 8;
 
-/// What slow start goes by.
+/// What slow start knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     train: Train,
-    /// The last round trips, and how many there were.
+    /// The last samples of the round trip, as a ring.
     recent: [Duration; SAMPLES],
+    /// Samples so far.
     samples: usize,
 }
 
@@ -40,15 +46,16 @@ impl Start {
         }
     }
 
-    /// What the acknowledged bytes add to the window: as much again, or more as long as the window is
-    /// less than three quarters of what the first frames tell that the path holds.
+    /// Bytes that an acknowledgement adds to the window.
     pub(super) fn growth(&self, ack: &Ack, window: u32, path: &Path) -> u32 {
+        // At least as much as was acknowledged; more while the window is below three quarters of what the
+        // path holds by the first frames.
         let fits = bytes_in(self.train.rate(ack.step), path.base()) / 4 * 3;
         let most = ack.bytes.saturating_mul(FASTEST - 1);
         most.min(fits.saturating_sub(window)).max(ack.bytes)
     }
 
-    /// Whether there is a queue: all of the last round trips have seen it.
+    /// Whether the window is wide enough: all of the last samples have seen a queue.
     pub(super) fn is_enough(&self, step: Duration, path: &Path) -> bool {
         let needed = if step > LEAST { SAMPLES_LATE } else { SAMPLES };
         if self.samples < needed {
@@ -59,22 +66,23 @@ impl Start {
         Self::is_long(least, step, path)
     }
 
-    /// Whether there is a queue in this round trip.
+    /// Whether this round trip has a queue in it that ends slow start.
     pub(super) fn is_long(rtt: Duration, step: Duration, path: &Path) -> bool {
         path.queue(rtt, step) > (path.base() / PART).clamp(LEAST, MOST)
     }
 }
 
-/// The frames that left at once before a round trip was known: how far apart they came tells how fast
-/// the path is.
+/// The frames that left at once before a round trip was known. How far apart they arrive tells how fast the
+/// path is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Train {
-    /// When they were sent.
+    /// When they were sent; `None` before the first acknowledgement.
     sent: Option<Instant>,
-    /// When the first and the last was acknowledged.
+    /// When the first of them was acknowledged.
     first: Instant,
+    /// When the last of them was acknowledged so far.
     last: Instant,
-    /// All of them but the first.
+    /// Bytes of all of them but the first: these arrived after `first`.
     bytes: u32,
 }
 
@@ -93,9 +101,11 @@ impl Train {
         }
     }
 
-    /// In bytes a second, at least: the first acknowledgement may have been seen too late.
+    /// The rate of the path in bytes a second, rather too low.
     fn rate(&self, step: Duration) -> u32 {
         let time = self.last.saturating_duration_since(self.first);
+        // The first acknowledgement may have been seen up to a step too late, so that the time looks too
+        // short.
         per_second(self.bytes, time + step.max(Duration::from_millis(1)))
     }
 }

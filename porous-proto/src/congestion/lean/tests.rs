@@ -1,4 +1,4 @@
-//! The rules, over a line whose queue is a sum.
+//! The rules of the controller, over a line whose queue is the sum of what was sent and not served yet.
 
 use super::*;
 
@@ -9,12 +9,12 @@ const MS: Duration = Duration::from_millis(1);
 struct Line {
     lean: Lean,
     now: Instant,
-    /// Bytes a second.
+    /// In bytes a second.
     rate: u32,
     base: Duration,
-    /// How long the queue is that others keep.
+    /// Time that a frame waits behind those of other connections.
     others: Duration,
-    /// One frame in so many is lost.
+    /// One frame in this many is lost.
     loss: Option<u32>,
     is_limited: bool,
     frames: u32,
@@ -34,7 +34,7 @@ impl Line {
         }
     }
 
-    /// What is in flight if the path is full and the queue empty.
+    /// Bytes in flight if the path is full and the queue empty.
     fn fits(&self) -> u32 {
         bytes_in(self.rate, self.base)
     }
@@ -49,7 +49,7 @@ impl Line {
         });
     }
 
-    /// A window is sent and acknowledged, frame by frame. How long the last one took.
+    /// A window is sent and acknowledged, frame by frame. Returns the round trip of the last frame.
     fn round(&mut self) -> Duration {
         let (sent, window) = (self.now, self.lean.window());
         let frame = Duration::from_micros(u64::from(MTU) * 1_000_000 / u64::from(self.rate));
@@ -94,7 +94,7 @@ impl Line {
         }
     }
 
-    /// As many as have settled by experience.
+    /// A line on which the controller has settled.
     fn settled(rate: u32, base: Duration) -> Self {
         let mut line = Self::new(rate, base);
         line.rounds(60);
@@ -102,6 +102,7 @@ impl Line {
     }
 }
 
+/// P12.
 #[test]
 fn the_path_is_full_and_the_queue_short_at_any_rate() {
     for (rate, most) in [
@@ -161,6 +162,7 @@ fn what_the_first_frames_tell_is_used_up_to_three_quarters_and_eight_times() {
     assert!(lean.window() <= 80 * MTU, "{}", lean.window());
 }
 
+/// P12.
 #[test]
 fn losses_by_chance_do_no_harm() {
     for loss in [100, 33, 20] {
@@ -172,6 +174,7 @@ fn losses_by_chance_do_no_harm() {
     }
 }
 
+/// P12.
 #[test]
 fn too_many_losses_are_no_chance() {
     let mut line = Line::settled(1_000_000, 50 * MS);
@@ -222,8 +225,9 @@ fn now_and_then_the_queue_is_emptied() {
     assert!((4..12).contains(&seen), "{seen}");
 }
 
+/// P12.
 #[test]
-fn beside_those_who_fill_the_queue_it_does_as_they_do_until_they_are_gone() {
+fn beside_rivals_the_window_follows_losses_until_they_are_gone() {
     let mut line = Line::settled(1_000_000, 50 * MS);
     let before = line.lean.window;
     line.others = 40 * MS;
@@ -288,7 +292,7 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     assert_eq!(line.lean.window, before);
 }
 
-/// A peer that acknowledges seldom would otherwise be sent more and more for eight rounds.
+/// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds. P12.
 #[test]
 fn one_round_trip_in_a_round_is_enough_to_end_slow_start() {
     let mut lean = Lean::new(MTU);

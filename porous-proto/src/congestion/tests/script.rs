@@ -6,7 +6,7 @@ use core::time::Duration;
 use crate::congestion::controller::{Ack, Controller, Signal, Trouble};
 use crate::time::Instant;
 
-/// So many milliseconds after the beginning.
+/// The instant `time` milliseconds after the beginning.
 pub(crate) const fn ms(time: u64) -> Instant {
     Instant::from_micros(1000 * time)
 }
@@ -29,7 +29,7 @@ impl<C: Controller> Script<C> {
         }
     }
 
-    /// It is so late.
+    /// Sets the time.
     pub(crate) const fn at(&mut self, now: Instant) {
         self.now = now;
     }
@@ -49,27 +49,27 @@ impl<C: Controller> Script<C> {
         });
     }
 
-    /// Something just sent is acknowledged.
+    /// A frame of `bytes` that was just sent is acknowledged.
     pub(crate) fn acknowledge(&mut self, bytes: u32) {
         self.on_frames(self.now, bytes, 1, true);
     }
 
-    /// So many frames are.
+    /// This many frames that were just sent are acknowledged.
     pub(crate) fn acknowledge_frames(&mut self, frames: u32) {
         self.on_frames(self.now, 1000 * frames, frames, true);
     }
 
-    /// Something sent then is.
+    /// A frame of `bytes` that was sent at `sent` is acknowledged.
     pub(crate) fn acknowledge_sent(&mut self, sent: Instant, bytes: u32) {
         self.on_frames(sent, bytes, 1, true);
     }
 
-    /// Something is, but more could have been sent.
+    /// A frame of `bytes` is acknowledged while the window is not used.
     pub(crate) fn acknowledge_idly(&mut self, bytes: u32) {
         self.on_frames(self.now, bytes, 1, false);
     }
 
-    /// Something just sent is lost, or marked.
+    /// A frame that was just sent is lost or marked.
     pub(crate) fn trouble(&mut self, signal: Signal) {
         self.controller.on_trouble(&Trouble {
             now: self.now,

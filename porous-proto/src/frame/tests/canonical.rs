@@ -1,4 +1,4 @@
-//! Each rule of the canonical form refuses what breaks it.
+//! Each rule of the canonical form, with datagrams that break it and are refused.
 
 use super::*;
 
@@ -32,6 +32,7 @@ use Malformed::{BadValue, NotCanonical, Reserved, TooManyMessages, Truncated, Un
 #[test]
 fn a_channel_is_named_only_when_it_changes() {
     accepts(&[0x18, 3, 7, 0, b'a']);
+    // Channel 0 is predicted at first, and that of the message before afterwards.
     refuses(&[0x18, 0, 7, 0, b'a'], NotCanonical);
     accepts(&[0x1A, 3, 7, 0, 1, b'a', 0x00, b'b']);
     refuses(&[0x1A, 3, 7, 0, 1, b'a', 0x10, 3, b'b'], NotCanonical);
@@ -41,6 +42,7 @@ fn a_channel_is_named_only_when_it_changes() {
 fn an_id_is_told_only_when_it_is_not_the_next() {
     accepts(&[0x0A, 7, 0, 1, b'a', 0x00, b'b']);
     accepts(&[0x0A, 7, 0, 1, b'a', 0x08, 9, 0, b'b']);
+    // The next id is predicted, also where ids wrap; nothing predicts the first one.
     refuses(&[0x0A, 7, 0, 1, b'a', 0x08, 8, 0, b'b'], NotCanonical);
     refuses(&[0x0A, 0xFF, 0xFF, 1, b'a', 0x08, 0, 0, b'b'], NotCanonical);
     refuses(&[0x00, b'a'], NotCanonical);
@@ -49,6 +51,7 @@ fn an_id_is_told_only_when_it_is_not_the_next() {
 #[test]
 fn a_dependency_is_told_only_when_it_is_not_as_predicted() {
     accepts(&[0x2C, 7, 0, 2, b'a']);
+    // Predicted are 1 for a first reliable packet, 0 for another first one, and 1 behind a reliable one.
     refuses(&[0x2C, 7, 0, 1, b'a'], NotCanonical);
     refuses(&[0x0C, 7, 0, 0, b'a'], NotCanonical);
     accepts(&[0x2A, 7, 0, 1, b'a', 0x04, 2, b'b']);
@@ -58,6 +61,7 @@ fn a_dependency_is_told_only_when_it_is_not_as_predicted() {
 #[test]
 fn a_dependency_is_below_the_window() {
     accepts(&[0x0C, 7, 0, 0xFF, 0x1F, b'a']);
+    // N_Q itself; and then 2, in one byte too many.
     refuses(&[0x0C, 7, 0, 0x80, 0x20, b'a'], BadValue);
     refuses(&[0x0C, 7, 0, 0x82, 0x00, b'a'], NotCanonical);
 }
@@ -65,15 +69,17 @@ fn a_dependency_is_below_the_window() {
 #[test]
 fn only_the_last_message_goes_without_a_length() {
     accepts(&[0x08, 7, 0]);
+    // The last message with a length, and with that of the one before.
     refuses(&[0x0A, 7, 0, 1, b'a'], NotCanonical);
     refuses(&[0x0A, 7, 0, 1, b'a', 0x01, b'b'], NotCanonical);
-    // With padding after it, it is not the last.
+    // With padding behind it a message is not the last, and has a length.
     accepts(&[0x0A, 7, 0, 1, b'a', 0xC0, 9]);
 }
 
 #[test]
 fn a_length_is_told_in_the_shortest_way() {
     accepts(&[0x0A, 7, 0, 1, b'a', 0x01, b'b', 0x00]);
+    // A length that is as before; "as before" without one before; and 255 in two bytes.
     refuses(&[0x0A, 7, 0, 1, b'a', 0x02, 1, b'b', 0x00], NotCanonical);
     refuses(&[0x09, 7, 0, b'a', 0x00], NotCanonical);
     let mut long = vec![0x0B, 7, 0, 0x00, 0x01];
@@ -85,12 +91,14 @@ fn a_length_is_told_in_the_shortest_way() {
     refuses(&long, NotCanonical);
 }
 
-/// A fragment with these two numbers, as varints, and a payload of this length.
+/// The result of decoding a fragment with this offset and packet length, as varints, and a payload of
+/// `length` bytes.
 fn fragment(numbers: &[u8], length: usize) -> Result<(), Malformed> {
     let body = [&[0x68, 7, 0], numbers, &vec![7; length]].concat();
     decode_with(&body, CONTEXT).map(drop)
 }
 
+/// Q3.
 #[test]
 fn a_fragment_has_a_place_and_is_not_too_short() {
     const NONE: &[u8] = &[0];
@@ -98,6 +106,7 @@ fn a_fragment_has_a_place_and_is_not_too_short() {
     const MORE: &[u8] = &[0x81, 2];
     const LARGE: &[u8] = &[0x80, 4]; // 512
     const MOST: &[u8] = &[0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
+    // The whole packet is no fragment, but all of it except a byte is; and its end may have one byte.
     for (offset, len, length) in [
         (NONE, MORE, 256),
         (NONE, MOST, 256),
@@ -110,6 +119,8 @@ fn a_fragment_has_a_place_and_is_not_too_short() {
         let taken = fragment(&[offset, len].concat(), length);
         assert_eq!(taken, Ok(()), "{offset:02x?} {len:02x?} {length}");
     }
+    // All of the packet or more; too short; of an empty packet; beyond the end; and offsets that are less
+    // than the shortest fragment.
     for (offset, len, length) in [
         (NONE, LARGE, 512), // that is no fragment
         (NONE, LARGE, 513),
@@ -130,6 +141,7 @@ fn a_fragment_has_a_place_and_is_not_too_short() {
         let taken = fragment(&[offset, len].concat(), length);
         assert_eq!(taken, Err(BadValue), "{offset:02x?} {len:02x?} {length}");
     }
+    // Varints in too many bytes, or beyond 32 bits.
     for numbers in [
         &[0, 0x80, 0x82, 0][..],
         &[0x80, 0, 0x81, 2],
@@ -145,6 +157,7 @@ fn control_has_one_head_and_known_subtypes() {
     for flag in [0x10, 0x08, 0x04, 0x02, 0x01] {
         refuses(&[0xC0 | flag, 0], Reserved);
     }
+    // An unknown subtype, an unknown head, and messages that end too early.
     refuses(&[0xC0, 13], UnknownType);
     refuses(&[0xE1, 0], UnknownType);
     refuses(&[0xC0], Truncated);
@@ -154,9 +167,11 @@ fn control_has_one_head_and_known_subtypes() {
 #[test]
 fn control_fields_are_in_range() {
     accepts(&[0xC0, 4, 3, 7, 0, 0xFF, 0x1F]);
+    // A dependency of N_Q, in a sentinel and in a tombstone.
     refuses(&[0xC0, 4, 3, 7, 0, 0x80, 0x20], BadValue);
     refuses(&[0xC0, 5, 3, 7, 0, 0x80, 0x20], BadValue);
     accepts(&[0xC0, 6, 1, 0, 1, 0, 0, 0]);
+    // A rate of 0.
     refuses(&[0xC0, 6, 1, 0, 0, 0, 0, 0], BadValue);
 }
 
@@ -168,6 +183,7 @@ fn padding_is_zeros_to_the_end() {
     refuses(&[0xC0, 9, 0xC0, 0], Reserved);
 }
 
+/// T12.
 #[test]
 fn a_frame_has_at_most_128_messages() {
     accepts(&[0xC0, 0].repeat(MAX_MESSAGES));
@@ -178,6 +194,7 @@ fn a_frame_has_at_most_128_messages() {
 fn ack_now_needs_something_to_acknowledge() {
     let read = |datagram: &[u8]| reencode(datagram, 0, CONTEXT).map(|_| ());
     assert_eq!(read(&[0x41, 0xD0, 0xC0, 0]), Ok(()));
+    // Without a message, with padding alone, and with an acknowledgement alone.
     assert_eq!(read(&[0x41, 0xD0]), Err(NotCanonical));
     assert_eq!(read(&[0x41, 0xD0, 0xC0, 9]), Err(NotCanonical));
     assert_eq!(read(&[0x45, 0xD0, 0x00, 0x2A]), Err(NotCanonical));
@@ -200,6 +217,7 @@ fn only_a_packet_can_have_a_receipt() {
     accepts(&[0xE0, 0x08, 7, 0, b'a']);
     accepts(&[0x0A, 7, 0, 1, b'a', 0xE0, 0x00, b'b']);
     refuses(&[0xE0], Truncated);
+    // Before a control message, twice, and with flags.
     refuses(&[0xE0, 0xC0, 0], BadValue);
     refuses(&[0xE0, 0xE0, 0x08, 7, 0, b'a'], UnknownType);
     for bits in 1..32 {
@@ -212,6 +230,7 @@ fn fates_are_of_one_to_64_packets() {
     accepts(&[0xC0, 12, 2, 9, 0, 0, 0, 1, 0b1]);
     accepts(&[0xC0, 12, 2, 9, 0, 0, 0, 0x80 | 9, 0xFF, 0b1]);
     accepts(&[0xC0, 12, 2, 9, 1, 0, 0, 64, 1, 2, 3, 4, 5, 6, 7, 0xFF]);
+    // No packet, with and without F; 65 packets; bits beyond the count; and too few bits.
     refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 0], BadValue);
     refuses(&[0xC0, 12, 2, 9, 0, 0, 0, 0x80], BadValue);
     refuses(

@@ -1,4 +1,4 @@
-//! The examples of `docs/wire.md` are what they say.
+//! The examples of `docs/wire.md` decode in their contexts, and encode to the same bytes.
 
 use super::*;
 
@@ -68,6 +68,7 @@ fn examples() -> Vec<Example> {
         .collect()
 }
 
+/// T25.
 #[test]
 fn every_example_encodes_to_the_same_bytes() {
     let examples = examples();
@@ -88,6 +89,7 @@ fn the_version_is_the_one_that_the_document_names() {
     assert!(DOCUMENT.contains(&row), "{row}");
 }
 
+/// T25.
 #[test]
 fn the_check_of_an_example_matches() {
     let mut checked = Vec::new();

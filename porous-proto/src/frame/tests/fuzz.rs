@@ -39,7 +39,7 @@ fn what_decodes_from_any_bytes_encodes_to_the_same_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
-    /// Random bytes rarely come far; damaged datagrams do.
+    /// The decoder refuses random bytes early; damaged datagrams come further.
     #[test]
     fn what_decodes_from_damaged_datagrams_encodes_to_the_same_bytes(
         sample in sample(),
@@ -80,10 +80,9 @@ fn the_target_reaches_every_form() {
     let data = RefusalData::new(b"no").unwrap();
     let refuse = Refuse {
         nonce_peer: 7,
-        reason: RefuseReason::Application,
         newest_version: 1,
         oldest_version: 1,
-        data,
+        refusal: Refusal::Application(data),
     };
     let (nonce_self, nonce_peer, reason) = (1, 2, 3);
     for form in [

@@ -1,10 +1,10 @@
-//! What long forms say, byte by byte, and what is refused.
+//! Long forms, byte by byte, and which of them are refused.
 
 use super::*;
 use crate::frame::Refusal;
 use Malformed::{BadValue, Reserved, TrailingBytes, Truncated, UnknownType, Version};
 
-/// Where the parts of a long form are.
+/// Offsets of the parts of a long form.
 const VERSION_AT: usize = 3;
 const NONCE_SELF_AT: usize = 7;
 const NONCE_PEER_AT: usize = 15;
@@ -28,23 +28,25 @@ fn cookie() -> Vec<u8> {
     bytes_of(|buffer| connect.encode_request(&[], buffer))
 }
 
-fn refuse(reason: RefuseReason, data: &[u8]) -> Vec<u8> {
-    let data = RefusalData::new(data).unwrap();
+fn refuse(refusal: Refusal) -> Vec<u8> {
     let refuse = Refuse {
         nonce_peer: 7,
-        reason,
         newest_version: 9,
         oldest_version: 8,
-        data,
+        refusal,
     };
     bytes_of(|buffer| refuse.encode(buffer))
+}
+
+fn application(data: &[u8]) -> Refusal {
+    Refusal::Application(RefusalData::new(data).unwrap())
 }
 
 fn error(datagram: &[u8]) -> Malformed {
     decode(datagram, 4).unwrap_err()
 }
 
-/// With the bytes at `at` replaced.
+/// The datagram with other bytes from `at` on.
 fn with(datagram: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut changed = datagram.to_vec();
     changed[at..at + bytes.len()].copy_from_slice(bytes);
@@ -53,12 +55,7 @@ fn with(datagram: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn every_long_form_begins_alike() {
-    for form in [
-        request(),
-        acknowledge(),
-        cookie(),
-        refuse(RefuseReason::Full, &[]),
-    ] {
+    for form in [request(), acknowledge(), cookie(), refuse(Refusal::Full)] {
         assert!(form[0] >= 0xC0);
         assert_eq!(
             usize::from(u16::from_le_bytes([form[1], form[2]])),
@@ -77,7 +74,7 @@ fn no_prefix_of_a_long_form_decodes() {
         request(),
         acknowledge(),
         cookie(),
-        refuse(RefuseReason::Application, b"no"),
+        refuse(application(b"no")),
     ];
     for form in forms {
         for end in 0..form.len() {
@@ -123,7 +120,8 @@ fn other_forms_in_another_version_are_refused_except_refusals() {
     let mut pair = acknowledge();
     pair.extend(with(&request(), VERSION_AT, &[9]));
     assert_eq!(error(&pair), Version);
-    let refusal = refuse(RefuseReason::Version, &[]);
+    let (newest, oldest) = (9, 8);
+    let refusal = refuse(Refusal::Version { oldest, newest });
     let refusal = decode(&refusal, 0).unwrap().rest;
     assert!(matches!(
         refusal,
@@ -143,7 +141,7 @@ fn nonces_are_there_where_they_must_be() {
     assert_eq!(error(&with(&cookie(), NONCE_PEER_AT, &zero)), BadValue);
     assert_eq!(error(&with(&acknowledge(), NONCE_SELF_AT, &zero)), BadValue);
     assert_eq!(error(&with(&acknowledge(), NONCE_PEER_AT, &zero)), BadValue);
-    let refusal = refuse(RefuseReason::Full, &[]);
+    let refusal = refuse(Refusal::Full);
     assert_eq!(error(&with(&refusal, NONCE_PEER_AT, &zero)), BadValue);
     assert_eq!(error(&with(&refusal, NONCE_SELF_AT, &[1])), BadValue);
     for control in [0xF0, 0xF1] {
@@ -167,14 +165,8 @@ fn reserved_bits_of_byte_0_are_refused() {
     );
     assert_eq!(error(&with(&request(), 0, &[0xC4])), Reserved);
     assert_eq!(error(&with(&acknowledge(), 0, &[0xD1])), Reserved);
-    assert_eq!(
-        error(&with(&refuse(RefuseReason::Full, &[]), 0, &[0xE1])),
-        Reserved
-    );
-    assert_eq!(
-        error(&with(&refuse(RefuseReason::Full, &[]), 0, &[0xF3])),
-        Version
-    );
+    assert_eq!(error(&with(&refuse(Refusal::Full), 0, &[0xE1])), Reserved);
+    assert_eq!(error(&with(&refuse(Refusal::Full), 0, &[0xF3])), Version);
     let end = DisconnectAck {
         nonce_self: 1,
         nonce_peer: 2,
@@ -242,19 +234,19 @@ fn an_acknowledgement_goes_with_a_request_or_a_short_form_only() {
             .acknowledge
             .is_some()
     );
-    for rest in [acknowledge(), refuse(RefuseReason::Full, &[]), vec![0]] {
+    for rest in [acknowledge(), refuse(Refusal::Full), vec![0]] {
         assert_eq!(error(&with_rest(&rest)), TrailingBytes);
     }
     for rest in [&[0x40][..], &[0]] {
-        let refusal = [refuse(RefuseReason::Full, &[]), rest.to_vec()].concat();
+        let refusal = [refuse(Refusal::Full), rest.to_vec()].concat();
         assert_eq!(error(&refusal), TrailingBytes);
     }
 }
 
 #[test]
 fn only_an_application_says_more_with_a_refusal() {
-    assert!(decode(&refuse(RefuseReason::Application, &[7; 64]), 0).is_ok());
-    let said = refuse(RefuseReason::Application, b"no");
+    assert!(decode(&refuse(application(&[7; 64])), 0).is_ok());
+    let said = refuse(application(b"no"));
     for reason in [0, 1, 2, 4, 5, 255] {
         assert_eq!(
             error(&with(&said, BODY_AT, &[reason])),
@@ -262,7 +254,7 @@ fn only_an_application_says_more_with_a_refusal() {
             "{reason}"
         );
     }
-    let bare = refuse(RefuseReason::Security, &[]);
+    let bare = refuse(Refusal::Security);
     assert_eq!(bare[BODY_AT..], [4, 8, 0, 0, 0, 0]);
     for reason in [0, 2, 3, 4] {
         let refusal = with(&bare, BODY_AT, &[reason]);
@@ -277,23 +269,24 @@ fn only_an_application_says_more_with_a_refusal() {
     }
     assert_eq!(error(&with(&said, BODY_AT + 5, &[1])), TrailingBytes);
     assert_eq!(error(&with(&said, BODY_AT + 5, &[3])), Truncated);
-    let mut long = refuse(RefuseReason::Application, &[7; 64]);
+    let mut long = refuse(application(&[7; 64]));
     long.push(7);
     let long = with(&with(&long, 1, &[91]), BODY_AT + 5, &[65]);
     assert_eq!(error(&long), BadValue);
 }
 
+/// C8.
 #[test]
-fn who_is_incompatible_says_what_application_it_is() {
+fn an_incompatible_host_says_what_application_it_is() {
     let application_id = 0x0102_0304_0506_0708;
-    let form = refuse(RefuseReason::Incompatible { application_id }, &[]);
+    let form = refuse(Refusal::Incompatible { application_id });
     assert_eq!(form[BODY_AT..], [1, 8, 0, 0, 0, 8, 8, 7, 6, 5, 4, 3, 2, 1]);
     let Rest::Refuse(read) = decode(&form, 0).unwrap().rest else {
         panic!()
     };
-    assert_eq!(read.refusal(), Refusal::Incompatible { application_id });
+    assert_eq!(read.refusal, Refusal::Incompatible { application_id });
     assert_eq!(reencode(&form, 0, CONTEXT), Ok(form.clone()));
-    // Neither more nor less than the eight bytes.
+    // More or less than the eight bytes of an application id is refused.
     let mut long = with(&form, 1, &[form[1] + 1]);
     long[BODY_AT + 5] = 9;
     long.push(0);
@@ -314,7 +307,7 @@ fn a_reset_names_a_connection() {
             let decoded = decode(&form, configured).unwrap();
             assert_eq!(decoded.rest, Rest::Reset(reset));
         }
-        // Byte 0, the same id and one byte of a frame id: there is no shorter one to answer.
+        // Byte 0, the same id and one byte of a frame id: the shortest datagram that a reset answers.
         let shortest = [&[0x40], connection_id.as_bytes(), &[0]].concat();
         assert!(decode(&shortest, length).is_ok());
         assert!(form.len() < shortest.len());

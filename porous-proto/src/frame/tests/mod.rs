@@ -12,9 +12,9 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use super::*;
-use crate::hooks::reencode::reencode;
+use crate::hooks::codec::write_again as reencode;
 
-/// The agreement that tests use unless they say otherwise.
+/// The context of tests that name no other.
 const CONTEXT: Context = Context {
     id_bytes: 2,
     window: 4096,
@@ -53,7 +53,7 @@ fn connect() -> Connect {
     }
 }
 
-/// Bytes that all differ.
+/// A connection id whose bytes all differ.
 fn connection_id(len: usize) -> ConnectionId {
     let bytes: [u8; 20] = core::array::from_fn(|n| u8::try_from(n + 1).unwrap());
     ConnectionId::new(&bytes[..len]).unwrap()
@@ -69,7 +69,7 @@ fn header(connection_id_len: usize) -> Header {
     }
 }
 
-/// What `encode` writes.
+/// The bytes that `encode` writes.
 fn bytes_of(encode: impl FnOnce(&mut [u8]) -> Result<usize, crate::wire::NoRoom>) -> Vec<u8> {
     let mut buffer = vec![0; 65_536];
     let length = encode(&mut buffer).unwrap();

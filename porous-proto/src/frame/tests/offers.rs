@@ -1,4 +1,4 @@
-//! The offers in requests and acknowledgements: what is refused.
+//! Offers in requests and acknowledgements, and which of them are refused.
 
 use super::*;
 use Malformed::{BadValue, Reserved, Truncated, UnknownType};
@@ -9,7 +9,7 @@ fn request() -> Vec<u8> {
     bytes_of(|buffer| connect().encode_request(&[], buffer))
 }
 
-/// A request whose body is replaced, with the length made right.
+/// A request with this body, and with a length that fits it.
 fn with_body(body: &[u8]) -> Vec<u8> {
     let mut changed = request()[..BODY_AT].to_vec();
     changed.extend(body);
@@ -145,7 +145,7 @@ fn a_greeting_is_in_requests_without_a_cookie_only() {
         bytes_of(|buffer| connect().encode_request(b"hi", buffer)),
         form
     );
-    // In an acknowledgement, and beside a cookie.
+    // A greeting is refused in an acknowledgement, and beside a cookie.
     let mut acknowledge = form.clone();
     acknowledge[0] = 0xD0;
     assert_eq!(error(&acknowledge), UnknownType);
@@ -158,6 +158,7 @@ fn a_greeting_is_in_requests_without_a_cookie_only() {
     assert_eq!(error(&greets), UnknownType);
 }
 
+/// D14.
 #[test]
 fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
     let more = [20, 2, 1, 2, 99, 0];
@@ -177,7 +178,7 @@ fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
     let mut padded = form;
     padded.resize(1200, 0);
     assert_eq!(reencode(&padded, 0, CONTEXT), Ok(padded.clone()));
-    // In acknowledgements as well, before whatever follows.
+    // Unknown types are skipped in an acknowledgement as well, also if a request follows.
     let mut both = padded.clone();
     both[0] = 0xD0;
     both.truncate(3 + usize::from(both[1]));
@@ -186,7 +187,8 @@ fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
     assert_eq!(reencode(&both, 0, CONTEXT), Ok(both));
 }
 
-/// RFC 8701: bits that mean nothing are random, so that nobody learns to demand that they be 0.
+/// Bits without a meaning are random, so that no host learns to demand that they be 0 (RFC 8701).
+/// D14.
 #[test]
 fn grease_is_in_the_highest_eight_bits() {
     assert_eq!(grease(0xFFFF_FFFF_FFFF_FF00_u64.rotate_right(8)), 0);
@@ -194,7 +196,7 @@ fn grease_is_in_the_highest_eight_bits() {
     assert_eq!(grease(0xA5 << 56), 0xA500_0000);
 }
 
-/// The error for an offer with one field changed.
+/// The error of a request with a changed offer, if it is one.
 fn offered(change: impl FnOnce(&mut Vec<u8>)) -> Option<Malformed> {
     let form = request();
     let mut body = form[BODY_AT..].to_vec();

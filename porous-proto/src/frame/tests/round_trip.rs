@@ -1,9 +1,9 @@
-//! Any frame encodes, and decodes to the same frame.
+//! Any datagram that can be written decodes to what was written.
 
 use super::*;
 use proptest::prelude::*;
 
-/// A valid datagram, and what is needed to read it.
+/// A valid datagram, and the agreement by which it is read.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     pub(super) connection_id_len: usize,
@@ -25,7 +25,7 @@ fn contexts() -> impl Strategy<Value = Context> {
         })
 }
 
-/// Ids close together, so that predictions come true often, also across the wrap.
+/// Ids close to each other, so that predictions are often right, also where ids wrap.
 fn id(context: Context) -> impl Strategy<Value = u32> {
     (-4_i32..4).prop_map(move |id| id.cast_unsigned() & context.id_mask())
 }
@@ -43,11 +43,12 @@ fn mode() -> impl Strategy<Value = Mode> {
     ]
 }
 
-/// A payload, and the fragment that it is one of.
+/// The length of a payload, and the fragment if it is one.
 fn payload() -> impl Strategy<Value = (Option<Fragment>, usize)> {
     let least = u32::try_from(LEAST_FRAGMENT).unwrap();
     let offset = || prop_oneof![3 => least..300, 1 => least..u32::MAX - 300];
     prop_oneof![
+        // Whole packets, around the length that takes another byte; the ends of packets; and other fragments.
         4 => prop_oneof![3 => 0_usize..4, 1 => 250_usize..260].prop_map(|length| (None, length)),
         1 => (offset(), 1..=300_u32).prop_map(|(offset, length)| {
             (Fragment::new(offset, offset + length), length as usize)
@@ -92,16 +93,16 @@ fn control(context: Context) -> impl Strategy<Value = Owned> {
         any::<u16>().prop_map(Control::Ping),
         any::<u16>().prop_map(Control::Pong),
         any::<(u8, u32)>().prop_map(|(channel, id)| Control::Window { channel, id }),
-        position().prop_map(|(channel, id, dependency)| Control::Sentinel {
+        position().prop_map(|(channel, id, dependency)| Control::Sentinel(Marker {
             channel,
             id,
             dependency: dependency.into()
-        }),
-        position().prop_map(|(channel, id, dependency)| Control::Tombstone {
+        })),
+        position().prop_map(|(channel, id, dependency)| Control::Tombstone(Marker {
             channel,
             id,
             dependency: dependency.into()
-        }),
+        })),
         (any::<u16>(), 1..=u32::MAX).prop_map(|(serial, receive_rate)| Control::Limits {
             serial,
             receive_rate
@@ -313,7 +314,7 @@ fn suites() -> impl Strategy<Value = Suites> {
     })
 }
 
-/// Nothing, or a greeting of any length.
+/// No greeting, or one of any length.
 fn greetings() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         Just(Vec::new()),
@@ -321,7 +322,7 @@ fn greetings() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Parameters of types to come, in their order.
+/// Parameters of types that are not known yet, in their order.
 fn unknown() -> impl Strategy<Value = Vec<u8>> {
     let each = prop::collection::vec(any::<u8>(), 0..20);
     prop::collection::btree_map(15_u8.., each, 0..3).prop_map(|unknown| {
@@ -333,7 +334,7 @@ fn unknown() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A long form with more behind what is known of it.
+/// A long form with more parameters behind its own.
 fn with_more(mut form: Vec<u8>, more: &[u8]) -> Vec<u8> {
     form.extend(more);
     let length = u16::try_from(form.len() - 3).unwrap();

@@ -1,4 +1,5 @@
-//! The rules of roaming one by one: who is asked, when, in how many bytes, and what counts.
+//! The rules of roaming one by one: which addresses are challenged, when, in how many bytes, and what
+//! counts as an echo.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -9,13 +10,13 @@ use crate::hooks::doc::example_pair;
 use crate::time::Instant;
 use crate::transfer::PathWords;
 
-/// T_rto: three of them are more than a second.
+/// A T_rto of which three are more than a second.
 const SLOW: Duration = Duration::from_millis(400);
-/// And less.
+/// A T_rto of which three are less than a second.
 const FAST: Duration = Duration::from_millis(100);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the peer is, was, and may be.
+/// Addresses: that of the peer, and others.
 const HERE: u8 = 7;
 const ELSEWHERE: u8 = 9;
 
@@ -39,7 +40,8 @@ fn old(id: u64) -> PathWords {
     }
 }
 
-/// A datagram of 10 bytes comes from elsewhere. The challenge of an address is that itself.
+/// Takes a datagram of 10 bytes from another address than the peer's. The challenge of an address is its
+/// own number.
 fn hear(roaming: &mut Roaming<u8>, from: u8, words: PathWords, now: Instant) -> bool {
     let draw = || from.into();
     let bytes = 10;
@@ -57,7 +59,7 @@ fn look(roaming: &mut Roaming<u8>, patience: Duration, now: Instant) -> Vec<u8> 
 }
 
 #[test]
-fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
+fn a_candidate_gets_three_bytes_for_each_that_came_from_there() {
     let mut roaming = Roaming::new(at(0));
     for id in 1..=2 {
         hear(&mut roaming, ELSEWHERE, newest(id), at(0));
@@ -71,7 +73,7 @@ fn three_bytes_go_elsewhere_for_each_that_came_from_there() {
 }
 
 #[test]
-fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
+fn bytes_to_a_candidate_are_counted_and_a_challenge_is_noted() {
     let (mut host, id) = example_pair();
     let peer = &mut host.table.get_mut(id).unwrap().peer;
     let mut roaming = Roaming::<u32>::new(at(0));
@@ -80,7 +82,7 @@ fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
     roaming.validations.push(validation);
     let mut buf = [0; 1200];
     let (to, first) = roaming.poll_transmit(peer, at(1), &mut buf).unwrap();
-    // What is only echoed is no challenge.
+    // A datagram with an echo alone does not count as a challenge.
     assert_eq!((to, roaming.validations[0].challenged), (9, None));
     assert!(roaming.poll_transmit(peer, at(2), &mut buf).is_none());
     roaming.validations[0].challenge_due = true;
@@ -88,14 +90,14 @@ fn what_went_elsewhere_is_counted_and_a_challenge_is_noted() {
     let validation = &roaming.validations[0];
     assert_eq!(validation.challenged, Some(at(3)));
     assert_eq!(validation.sent, (first.len + second.len) as u64);
-    // And nothing is written that has no room.
+    // Nothing is written if there is too little room for it.
     let validation = &mut roaming.validations[0];
     (validation.sent, validation.challenge_due) = (300, true);
     assert!(roaming.poll_transmit(peer, at(4), &mut buf).is_none());
 }
 
 #[test]
-fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
+fn only_a_newest_frame_makes_a_candidate_be_challenged() {
     let mut roaming = Roaming::new(at(0));
     hear(&mut roaming, ELSEWHERE, old(3), at(0));
     assert_eq!(addresses(&roaming), []);
@@ -113,7 +115,7 @@ fn only_what_is_newest_makes_somebody_be_asked_or_asked_again() {
 }
 
 #[test]
-fn an_echo_counts_if_it_is_newer_than_all_that_came_from_where_the_peer_is() {
+fn an_echo_counts_if_it_is_newer_than_all_frames_from_the_peers_address() {
     let mut roaming = Roaming::new(at(0));
     hear(&mut roaming, ELSEWHERE, newest(1), at(0));
     roaming.on_heard_here(8, at(0));
@@ -167,7 +169,7 @@ fn a_move_ends_all_challenges() {
 }
 
 #[test]
-fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
+fn a_peer_that_falls_silent_after_a_move_is_challenged_at_its_old_address() {
     for (patience, silence) in [(SLOW, 1200), (FAST, 1000)] {
         let mut roaming = Roaming::new(at(0));
         assert_eq!(look(&mut roaming, patience, at(5000)), [], "no move");
@@ -182,14 +184,14 @@ fn who_falls_silent_after_a_move_is_looked_for_where_it_was() {
 }
 
 #[test]
-fn not_once_that_is_forgotten_nor_beside_three_others() {
+fn a_forgotten_old_address_is_not_challenged_nor_one_beside_three_others() {
     let mut roaming = Roaming::new(at(0));
     roaming.on_moved(HERE, 2, at(0));
     for from in 20..23 {
         hear(&mut roaming, from, newest(3), at(2000));
     }
     assert_eq!(look(&mut roaming, SLOW, at(2100)), [20, 21, 22]);
-    // They are given up.
+    // All of them are given up.
     assert_eq!(look(&mut roaming, SLOW, at(9999)), [HERE]);
     roaming.validations.clear();
     assert_eq!(look(&mut roaming, SLOW, at(10_000)), []);

@@ -7,7 +7,7 @@ use crate::{Config, Host, Instant, Listen};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A host that nobody is connected to, stepped at these times: T_step,avg in microseconds.
+/// T_step,avg in microseconds of a host without peers that is stepped at these times.
 fn stepped(at: &[u32]) -> u64 {
     let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     for &ms in at {
@@ -31,8 +31,8 @@ fn a_pause_and_a_second_step_at_the_same_time_do_not_count() {
     assert_eq!(stepped(&[80, 330]), (7 * 10_000 + 250_000) / 8);
 }
 
-/// A host with a peer, stepped this much after something was due: whether a pause ended, and a long
-/// one.
+/// Whether a pause ends, and whether a long one does, when a host with a peer is stepped this much after
+/// something was due.
 fn late_by(late: Duration) -> [bool; 2] {
     let (mut host, _) = example_pair();
     let due = host.poll_timeout().unwrap();
@@ -48,7 +48,7 @@ fn only_a_step_that_something_waited_for_ends_a_pause() {
     // A quarter of the timeout.
     assert_eq!(late_by(2500 * MS), [true, false]);
     assert_eq!(late_by(2500 * MS + tiny), [true, true]);
-    // Nobody waited.
+    // Nothing was due.
     let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     host.handle_timeout(Instant::ZERO + 9000 * MS);
     assert_eq!(
@@ -64,7 +64,7 @@ fn time_stands_still_when_the_clock_runs_backwards() {
     host.handle_timeout(late);
     host.handle_timeout(Instant::ZERO);
     assert_eq!((host.steps.now, host.steps.last_step), (late, late));
-    // And it never ends.
+    // And never gets to the time that never comes.
     host.handle_timeout(Instant::from_micros(u64::MAX));
     assert_eq!(host.steps.now, Instant::LAST);
 }

@@ -9,7 +9,7 @@ use crate::{Config, Disposition, Ignored, Mode};
 
 const MAX_PACKET: u32 = 8000;
 const BUDGET: u32 = MAX_PACKET + 64;
-/// What a packet counts beside its bytes.
+/// The bytes that a packet counts beside its length.
 const CHARGE: usize = 64;
 const FULL: usize = 1152;
 
@@ -33,8 +33,8 @@ fn a_packet_that_was_thrown_out_for_its_own_fragment_is_counted_anew() {
         let len = u32::try_from(FULL + 10).unwrap();
         packet(1, Mode::Unreliable, Fragment::new(offset, len), payload)
     };
-    // The last fragment is short. Passive packets leave so much room that the first one fits when
-    // that is gone, but not with what a packet counts.
+    // The last fragment, which is short, comes first. Passive packets then leave room for the first
+    // fragment if the last one makes room for it, but not for the 64 bytes of a packet that begins anew.
     let (short, long) = ([1; 10], [2; FULL]);
     assert_eq!(
         victim.take(None, &[part(1152, &short)]),

@@ -38,7 +38,7 @@ fn every_cause_of_ignoring_a_datagram_has_its_own_counter() {
     assert_eq!(stats.ignored_total(), 10 * 16 * 17 / 2);
 }
 
-/// They are frozen: whoever adds a cause adds the next number, and changes no other.
+/// The numbers are frozen: a new cause gets the next one, and no other changes.
 #[test]
 fn every_cause_of_ignoring_a_datagram_keeps_its_number() {
     assert_eq!(CAUSES.len(), Ignored::COUNT);

@@ -7,9 +7,9 @@ use super::*;
 use crate::hooks::doc::{carry, example_request};
 use crate::{DisconnectReason, Refusal};
 
-/// `Config`, "Limits".
+/// The fixed limit that `Config` tells.
 #[test]
-fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
+fn two_ended_peers_are_kept_for_each_that_is_allowed() {
     let config = Config::new().max_peers(2);
     let mut host = Host::<_, u32>::new(config, example_rng());
     let peers: [PeerId; 9] = core::array::from_fn(|n| {
@@ -30,9 +30,9 @@ fn of_the_peers_that_have_ended_two_are_kept_for_each_that_is_allowed() {
     assert_eq!(host.table.iter().count(), 0);
 }
 
-/// A host that keeps no peer that has ended still says whose the datagram was that ended it.
+/// A datagram that ends a peer counts as that peer's, also in a host that keeps no peer that has ended.
 #[test]
-fn a_datagram_that_deletes_its_peer_is_that_peers() {
+fn a_datagram_that_deletes_its_peer_still_names_it() {
     let (mut client, mut server, peer) = pair(Config::client().max_peers(0));
     let there = server.peers().next().map(|(id, _)| id).unwrap();
     let how = Disconnect::Now { reason: 0 };
@@ -63,14 +63,14 @@ fn peers_are_those_that_have_not_ended() {
     assert_eq!(state(&client, peer), Some(PeerState::Disconnected));
     assert_eq!(state(&server, there[0]), Some(PeerState::Disconnected));
     assert_eq!((live(&client), live(&server)), (vec![other], vec![]));
-    // What has come can be received all the same.
+    // What had arrived can still be received.
     assert_eq!(server.readable().collect::<Vec<_>>(), there);
     assert!(server.receive(there[0]).is_some());
     assert_eq!(server.readable().next(), None);
 }
 
 #[test]
-fn who_waits_too_long_for_an_answer_is_refused() {
+fn a_request_that_waits_too_long_for_an_answer_is_refused() {
     let (mut host, peer) = example_request();
     let (mut buf, end) = ([0; 1200], Instant::ZERO + Duration::from_secs(10));
     while host.poll_event().is_some() {}
@@ -80,7 +80,7 @@ fn who_waits_too_long_for_an_answer_is_refused() {
     host.handle_timeout(end);
     assert_eq!(state(&host, peer), Some(PeerState::Disconnected));
     let told = host.poll_transmit(end, &mut buf).unwrap().datagram[0];
-    assert_eq!(told, 0xE0); // REFUSE
+    assert_eq!(told, 0xE0); // REJ
     assert_eq!(reason(&mut host), Some(DisconnectReason::Unfinished));
 }
 
@@ -143,13 +143,13 @@ fn a_flush_disconnects_when_everything_has_arrived() {
     let at_server = server.readable().next().unwrap();
     let last = server.receive(at_server).unwrap();
     assert_eq!(&last.payload[..], b"last");
-    // Nothing was sent: nothing to wait for.
+    // Nothing was sent, so that the flush has nothing to wait for.
     let (mut client, _, peer) = pair(Config::client());
     client.disconnect(Instant::ZERO, peer, how).unwrap();
     assert_eq!(state(&client, peer), Some(PeerState::Disconnecting));
 }
 
-/// The keys of the cookies let anybody be at any address that they like.
+/// With the keys of cookies an attacker proves to be at any address.
 #[test]
 fn what_is_printed_of_a_host_does_not_show_its_keys() {
     let (host, _) = example_pair();

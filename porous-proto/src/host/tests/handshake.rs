@@ -67,7 +67,7 @@ fn an_acknowledgement_of_another_application_ends_the_attempt() {
 }
 
 #[test]
-fn a_goodbye_to_an_attempt_that_met_nobody_is_nobodys() {
+fn a_goodbye_to_an_attempt_that_met_no_host_is_ignored() {
     let (mut host, peer, nonce) = attempt();
     let bye = |nonce_self| {
         let mut buf = [0; 100];
@@ -90,7 +90,7 @@ fn a_goodbye_to_an_attempt_that_met_nobody_is_nobodys() {
 }
 
 #[test]
-fn a_cookie_of_somebody_who_did_not_see_our_request_is_nobodys() {
+fn a_cookie_that_echoes_no_request_is_ignored() {
     let (mut host, peer, nonce) = attempt();
     while host.poll_transmit(Instant::ZERO, &mut [0; 1200]).is_some() {}
     for (nonce_peer, taken) in [(nonce ^ 1, false), (0, false), (nonce, true)] {
@@ -106,7 +106,7 @@ fn a_cookie_of_somebody_who_did_not_see_our_request_is_nobodys() {
 }
 
 #[test]
-fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
+fn a_host_without_free_connection_ids_refuses_as_full() {
     let config = Config::new().connection_id_len(1).unwrap();
     let mut host = Host::<_, u32>::new(config, ExampleRng(2));
     host.listen(Listen::Open).unwrap();
@@ -114,7 +114,7 @@ fn who_cannot_be_given_a_connection_id_is_refused_as_by_a_full_host() {
         .find_map(|address| host.connect(Instant::ZERO, address).err())
         .unwrap();
     assert_eq!(error, ConnectError::OutOfConnectionIds);
-    // Those that are free were not found by chance.
+    // Free ids are left that no draw hit: they are taken here.
     for n in 0..=u8::MAX {
         let id = ConnectionId::new(&[n]).unwrap();
         if !host.table.has_connection_id(id) {
@@ -160,7 +160,7 @@ fn ids_of_an_application_are_drawn_sixteen_times() {
     let error = host.connect(Instant::ZERO, 1001);
     assert_eq!(error, Err(ConnectError::OutOfConnectionIds));
     assert_eq!(DRAWN.load(Ordering::Relaxed), 17);
-    // Who wants in is told that there is no place, and no peer is made.
+    // A remote host that connects is told that there is no place, and no peer is made.
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());
     client.connect(Instant::ZERO, 2).unwrap();
     while host.poll_transmit(Instant::ZERO, &mut [0; 1200]).is_some() {}
@@ -170,7 +170,7 @@ fn ids_of_an_application_are_drawn_sixteen_times() {
     }
     let refused = DisconnectReason::Refused(Refusal::Full);
     assert_eq!(reason(&mut client), Some(refused));
-    // From now on all is random again; the old one stays what it is.
+    // New ids are random again; the peer that is there keeps its id.
     host.set_connection_ids(ConnectionIds::Random).unwrap();
     let second = host.connect(Instant::ZERO, 1001).unwrap();
     let [first, second] = [first, second].map(|peer| host.peer(peer).unwrap().connection_id());
@@ -179,7 +179,7 @@ fn ids_of_an_application_are_drawn_sixteen_times() {
 }
 
 #[test]
-fn ids_without_bytes_are_nobodys_to_make() {
+fn an_application_cannot_make_ids_without_bytes() {
     let config = Config::new().connection_id_len(0).unwrap();
     let mut host = Host::<_, u32>::new(config, example_rng());
     let custom = ConnectionIds::Custom(|_| unreachable!());
@@ -192,7 +192,7 @@ fn ids_without_bytes_are_nobodys_to_make() {
 }
 
 #[test]
-fn only_who_asks_and_is_there_can_be_let_in() {
+fn only_a_peer_that_asks_can_be_accepted_or_refused() {
     let (mut host, peer) = crate::hooks::doc::example_request();
     let nobody = PeerId::from_u64(u64::MAX).unwrap();
     let unknown = Err(AnswerError::UnknownPeer);
@@ -200,7 +200,7 @@ fn only_who_asks_and_is_there_can_be_let_in() {
     assert_eq!(host.refuse(Instant::ZERO, nobody, b""), unknown);
     let long = host.refuse(Instant::ZERO, peer, &[0; 65]);
     assert_eq!(long, Err(AnswerError::TooLong));
-    // Nobody else has its address: it is connected at once.
+    // No other peer has its address: it is connected at once.
     assert_eq!(host.accept(Instant::ZERO, peer), Ok(()));
     assert_eq!(state(&host, peer), Some(PeerState::Connected));
     assert!(matches!(
@@ -210,7 +210,7 @@ fn only_who_asks_and_is_there_can_be_let_in() {
     let not_asked = Err(AnswerError::NotAsked);
     assert_eq!(host.accept(Instant::ZERO, peer), not_asked);
     assert_eq!(host.refuse(Instant::ZERO, peer, b""), not_asked);
-    // One that has ended does not ask any more.
+    // A peer that has ended no longer asks.
     let ended = &mut host.table.get_mut(peer).unwrap().peer;
     ended.replace(Instant::ZERO);
     host.settle(peer.slot);
@@ -247,7 +247,7 @@ fn a_request_of_another_application_proves_nothing_unless_it_brings_a_cookie() {
     let stateless = Disposition::Ignored(Ignored::Stateless);
     assert_eq!(handle(&mut host, &request(&theirs(0, 9))), stateless);
     let answer = host.poll_transmit(Instant::ZERO, &mut buf);
-    assert_eq!(answer.unwrap().datagram[0], 0xE0); // REFUSE
+    assert_eq!(answer.unwrap().datagram[0], 0xE0); // REJ
     assert_eq!(state(&host, peer), Some(PeerState::Connecting));
     let mut cookie = theirs(nonce, 9);
     cookie.cookie = true;
@@ -284,7 +284,7 @@ fn a_host_that_was_started_again_takes_the_place_of_its_old_connection() {
 }
 
 #[test]
-fn who_gives_up_connecting_tells_a_remote_host_that_has_answered() {
+fn an_attempt_that_is_given_up_tells_a_remote_host_that_has_answered() {
     for answered in [false, true] {
         let (mut host, peer, nonce) = attempt();
         let mut buf = [0; 1200];
@@ -311,9 +311,9 @@ fn who_gives_up_connecting_tells_a_remote_host_that_has_answered() {
     }
 }
 
-/// A driver needs to know, since the address may be one that nobody has.
+/// A driver needs to know, as no host may be at the address.
 #[test]
-fn an_answer_to_somebody_who_is_no_peer_is_known_as_such() {
+fn an_answer_to_a_stranger_is_marked_as_one() {
     let (mut client, mut server) = (attempt().0, Host::new(Config::new(), ExampleRng(2)));
     server.listen(Listen::Open).unwrap();
     let mut said = Vec::new();

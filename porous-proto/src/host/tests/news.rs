@@ -41,7 +41,7 @@ fn readable_is_told_once_until_the_peer_was_read_empty() {
         assert_eq!(server.poll_event(), Some(Event::Readable { peer }));
         deliver(&mut client, &mut server);
         assert_eq!(server.poll_event(), None, "{round}");
-        // One of two is read: it is still readable, and nothing new.
+        // One of two packets is read: the peer is still readable, and that is no news.
         assert!(server.receive(peer).is_some());
         assert_eq!(server.poll_event(), None);
         assert!(server.receive(peer).is_some() && server.receive(peer).is_none());
@@ -49,9 +49,9 @@ fn readable_is_told_once_until_the_peer_was_read_empty() {
     }
 }
 
-/// What was there made room for others before the application looked.
+/// An unreliable packet has to make room for a reliable one before the application looks.
 #[test]
-fn readable_is_not_told_again_for_what_takes_the_place_of_what_was_thrown_out() {
+fn readable_is_not_told_again_for_a_packet_that_evicts_another() {
     let small = |config: Config| {
         let config = config.max_datagram(512).unwrap();
         config.receive_budget(900, 964).unwrap()
@@ -76,7 +76,7 @@ fn readable_is_not_told_again_for_what_takes_the_place_of_what_was_thrown_out() 
     );
 }
 
-/// 64 bytes a packet count as well.
+/// Each packet counts 64 bytes more than its length.
 #[test]
 fn writable_is_told_when_half_of_the_send_budget_is_free_again() {
     const COST: usize = 900 + 64;
@@ -116,13 +116,13 @@ fn what_was_never_sent_because_it_was_too_old_is_counted() {
     while client.poll_transmit(Instant::ZERO, &mut buf).is_some() {
         sent += 1;
     }
-    // Slow start: ten frames of 1200 bytes.
+    // The first window of slow start: ten frames of 1200 bytes.
     assert!((8..=12).contains(&sent), "{sent}");
     let later = Instant::from_micros(2);
     client.handle_timeout(later);
     while client.poll_transmit(later, &mut buf).is_some() {}
     let stats = client.peer(peer).unwrap().stats();
-    // Also the one that was next in turn.
+    // So has the packet that was next in turn, although it has an id.
     assert_eq!(stats.packets_expired, 30 - sent);
     assert_eq!((stats.packets_incomplete, stats.packets_evicted), (0, 0));
     assert_eq!((stats.packets_sent.unreliable, stats.queued_bytes), (30, 0));
@@ -139,7 +139,7 @@ fn a_reset_counts_only_if_it_names_the_connection() {
         client.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, &buf[..len])
     };
     let unknown = Disposition::Ignored(Ignored::UnknownConnection);
-    // Ours is what the remote host puts into its datagrams: it proves nothing.
+    // Our own id stands in all datagrams of the remote host: to know it proves nothing.
     for id in [own, ConnectionId::new(&[99; 4]).unwrap()] {
         assert_eq!(handle(&mut client, id), unknown);
     }
@@ -190,7 +190,7 @@ fn what_comes_from_a_peer_is_counted() {
     assert_eq!(after.packet_bytes_received.reliable, 5);
 }
 
-/// An application that never looks at its events has a bounded number of them.
+/// An application that never looks at its events has a bounded number of them. D2.
 #[test]
 fn receipts_that_are_not_taken_use_up_the_send_budget() {
     let config = Config::client().send_budget(100 * 64).unwrap();
@@ -214,7 +214,7 @@ fn receipts_that_are_not_taken_use_up_the_send_budget() {
     };
     let events: Vec<_> = core::iter::from_fn(|| client.poll_event()).collect();
     let receipts = events.iter().filter(|&event| *event == receipt).count();
-    // There was room after the first half of them, and again when half of them were taken.
+    // `Writable` comes after the first half of the packets, and again when half of the receipts are taken.
     let writable = Event::Writable { peer };
     assert_eq!((receipts, events.len()), (100, 102));
     assert_eq!(events.last(), Some(&writable));
@@ -222,7 +222,7 @@ fn receipts_that_are_not_taken_use_up_the_send_budget() {
 }
 
 #[test]
-fn receipts_keep_nobody_out() {
+fn receipts_do_not_keep_newcomers_out() {
     let [(mut client, there), (mut server, peer)] = pair(Config::client());
     let options = SendOptions::new(Mode::Unreliable).receipt(1);
     for _ in 0..5000 {

@@ -31,7 +31,7 @@ fn acknowledge(host: &mut Host<ExampleRng, u32>, from: u32, ack: &Connect) -> Di
     host.handle_datagram(Instant::ZERO, from, Ecn::NotEct, &buf[..len])
 }
 
-/// All that a host has to send: where, the first byte, and the nonce of its sender.
+/// All that a host has to send: the address, the first byte, and the nonce of the sender.
 fn sent(host: &mut Host<ExampleRng, u32>) -> Vec<(u32, u8, u64)> {
     let mut sent = Vec::new();
     let mut buf = [0; 1200];
@@ -74,7 +74,7 @@ fn a_peer_has_at_most_eight_addresses() {
     };
     for from in 11..=17 {
         assert_eq!(prove(&mut host, from, 5), Disposition::Handled(peer));
-        // It is acknowledged there, in the name of the one peer.
+        // The request is acknowledged at this address, by the nonce of the one peer.
         assert_eq!(sent(&mut host), [(from, 0xD0, first_cookie)]);
         assert_eq!(host.address(peer), Some(from));
     }
@@ -88,7 +88,7 @@ fn a_peer_has_at_most_eight_addresses() {
 }
 
 #[test]
-fn the_same_nonce_with_another_connection_id_is_somebody_elses() {
+fn the_same_nonce_with_another_connection_id_is_another_hosts() {
     let mut host = server();
     assert!(matches!(prove(&mut host, 10, 5), Disposition::Accepted(_)));
     sent(&mut host);
@@ -131,7 +131,7 @@ fn noop(id: ConnectionId, n: u8, nonce: u64) -> Vec<u8> {
     frame
 }
 
-/// Who has listened in knows the nonce and the connection ids.
+/// An eavesdropper knows the nonce and the connection ids.
 #[test]
 fn nobody_joins_a_connection_by_asking_for_it() {
     let mut host = server();
@@ -157,7 +157,7 @@ fn nobody_joins_a_connection_by_asking_for_it() {
     );
 }
 
-/// Somebody else who was asked as well would use the same connection id.
+/// A stranger that was asked as well uses the same connection id.
 #[test]
 fn datagrams_are_taken_from_where_the_remote_host_was_heard_and_from_nowhere_else() {
     let mut host = Host::<_, u32>::new(Config::client(), example_rng());
@@ -175,7 +175,7 @@ fn datagrams_are_taken_from_where_the_remote_host_was_heard_and_from_nowhere_els
     acknowledge(&mut host, 2, &ack);
     assert_eq!(state(&host, peer), Some(PeerState::Connected));
     assert_eq!(host.address(peer), Some(2));
-    // The stranger is told that nothing comes of it, and nobody else.
+    // The stranger alone is told that nothing comes of the attempt.
     let told = sent(&mut host);
     assert!(told.contains(&(3, 0xF0, nonce)), "{told:?}");
     assert!(told.iter().all(|&(to, byte, _)| byte != 0xF0 || to == 3));

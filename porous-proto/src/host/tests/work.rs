@@ -23,9 +23,9 @@ pub(super) struct Victim {
     header: Header,
     check: Check,
     context: Context,
-    /// N_P and N_Q.
+    /// N_P and N_Q, which are equal.
     window: u64,
-    /// Frame ids that the host sent.
+    /// The ids of frames that the host sent.
     sent: Vec<u32>,
     now: Instant,
 }
@@ -79,7 +79,8 @@ impl Victim {
         }
     }
 
-    /// Takes such a frame, and does what follows from it. Asserts that it was worth the effort.
+    /// Takes a frame with these contents, and does what follows from it. Asserts that its bytes pay for
+    /// the work.
     #[track_caller]
     pub(super) fn take(
         &mut self,
@@ -111,7 +112,8 @@ impl Victim {
         disposition
     }
 
-    /// A step for each byte, and for each message one for 16 ids of the window.
+    /// Asserts that a datagram took at most a step for each byte, and for each message one for 16 ids of
+    /// the window.
     #[track_caller]
     fn assert_worth(&self, steps: u64, bytes: usize, messages: usize) {
         let allowed = 600 + 8 * bytes as u64 + (messages as u64 + 2) * (self.window / 16);
@@ -258,7 +260,7 @@ fn acknowledgements_of_everything_again_and_again_cost_little() {
                 }
             }
         }
-        // The modern policy leaves ids out, and soon believes none of it.
+        // The modern policy leaves ids out: each block that acknowledges one is refused.
         let believed = policy == Policy::Paper;
         assert_eq!(refused == 0, believed, "{refused}");
         assert_eq!(victim.sent.len() > 2000, believed, "{}", victim.sent.len());
@@ -270,7 +272,7 @@ fn packets_that_leap_over_the_window_cost_little() {
     both(|mut victim| {
         for n in 1..50 {
             let id = n * victim.window - 1;
-            // Of two frames that leap as far, the second is believed.
+            // Of two frames that leap equally far, the second is believed.
             for (id, read) in [(id - 1, 0), (id, 2)] {
                 let taken = victim.take(None, &[packet(0, id, Mode::Unreliable, 0)]);
                 assert_eq!(taken, Disposition::Handled(victim.peer));
@@ -302,7 +304,7 @@ fn packets_that_wait_in_all_channels_cost_nothing_while_they_wait() {
 fn making_room_costs_little() {
     both(|mut victim| {
         let (mut id, mut refused) = (0, 0);
-        // Half of the budget is packets that cannot make room, before those that can.
+        // Half of the budget is taken by packets that cannot make room, in front of those that can.
         for _ in 0..1500 {
             let messages: Vec<_> = (0..100)
                 .map(|n| {
@@ -325,7 +327,7 @@ fn making_room_costs_little() {
 #[test]
 fn window_acknowledgements_for_channels_that_wait_cost_little() {
     both(|mut victim| {
-        // All channels wait for the remote's budget.
+        // All channels wait for the receive budget of the remote host.
         for channel in 0..255 {
             let large = vec![channel; 12 << 10];
             let sent = victim

@@ -10,7 +10,7 @@ fn at(millis: u64) -> Instant {
     Instant::from_micros(1000 * millis)
 }
 
-/// When the round after the next one begins, which is sent now.
+/// Sends the next round at this time, and gives the time of the round after it.
 fn retry(handshake: &mut Handshake, now: Instant) -> Instant {
     handshake.begin_round();
     asked(handshake, now);
@@ -35,12 +35,12 @@ fn plain(nonce_self: u64) -> Request<'static> {
     })
 }
 
-/// The addresses that are asked now, and with which cookies.
+/// The addresses that are asked now, each with the cookie that its request brings back.
 fn asked(handshake: &mut Handshake, now: Instant) -> Vec<(usize, Option<u64>)> {
     core::iter::from_fn(|| handshake.next_request(now)).collect()
 }
 
-/// C17. The intervals, and those of other attempts, which are others.
+/// The intervals of a thousand attempts, which chance spreads (C17).
 #[test]
 fn requests_are_repeated_ever_less_often() {
     let intervals = |ways, draw| -> [u64; 8] {
@@ -62,6 +62,7 @@ fn requests_are_repeated_ever_less_often() {
     assert_eq!(intervals(1, 9), intervals(8, 9));
 }
 
+/// C17.
 #[test]
 fn for_a_second_requests_that_meet_are_repeated_often() {
     let mut handshake = Handshake::new(1, &[], 7);
@@ -76,7 +77,7 @@ fn for_a_second_requests_that_meet_are_repeated_often() {
     assert!(retry(&mut handshake, now) >= now + INTERVAL_MIN * 3 / 4);
 }
 
-/// It may be forged.
+/// A forged request makes this host send little more than it is itself. C17.
 #[test]
 fn one_request_makes_two_of_ours_come_sooner() {
     let mut handshake = Handshake::new(1, &[], 7);
@@ -104,7 +105,7 @@ fn the_first_cookie_goes_back_alone_for_a_while() {
     handshake.on_request(0, &cookie(100), OURS, at(31));
     assert_eq!(asked(&mut handshake, at(31)), [(2, Some(102))]);
     handshake.begin_round();
-    // Who has given no cookie is asked as before.
+    // An address that has given no cookie is asked as before.
     assert_eq!(asked(&mut handshake, at(279)), [(1, None), (2, Some(102))]);
     handshake.begin_round();
     let all = [(0, Some(100)), (1, None), (2, Some(102))];
@@ -112,7 +113,7 @@ fn the_first_cookie_goes_back_alone_for_a_while() {
 }
 
 #[test]
-fn a_refusal_of_the_first_sets_the_others_free() {
+fn a_refusal_at_the_first_address_lets_the_other_cookies_go_back() {
     let mut handshake = Handshake::new(2, &[], 7);
     handshake.on_request(1, &cookie(101), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
@@ -124,7 +125,7 @@ fn a_refusal_of_the_first_sets_the_others_free() {
 }
 
 #[test]
-fn who_gives_up_is_struck_off_wherever_it_was_seen_until_it_asks_again() {
+fn a_host_that_gives_up_is_struck_off_at_each_address_until_it_asks_again() {
     let mut handshake = Handshake::new(3, &[], 7);
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(1, &plain(50), OURS, at(0));
@@ -153,7 +154,7 @@ fn the_address_that_acknowledges_wins_wherever_the_request_came_from() {
 }
 
 #[test]
-fn what_echoes_us_is_not_forgotten_for_what_does_not() {
+fn a_request_that_echoes_our_nonce_is_not_evicted_by_one_that_does_not() {
     let mut way = Way::new();
     way.remember(&plain(1), false);
     way.remember(&plain(2), true);
@@ -162,7 +163,7 @@ fn what_echoes_us_is_not_forgotten_for_what_does_not() {
         assert!(way.candidates.len() <= CANDIDATES_MAX);
     }
     assert!(!way.has_seen(1) && way.has_seen(2));
-    // Of those that echo us, the newest stay.
+    // Of the requests that echo our nonce, the newest stay.
     for friend in 3..=6 {
         way.remember(&plain(friend), true);
     }

@@ -1,4 +1,4 @@
-//! Datagrams against the receive budget.
+//! Datagrams and the receive budget.
 
 mod control;
 
@@ -13,7 +13,7 @@ use crate::hooks::audit::Audit;
 
 const FRAGMENT: usize = 1200 - 48;
 
-/// All happens at once.
+/// The time at which all calls are made.
 const TICK: Tick = Tick {
     now: Instant::ZERO,
     step: Duration::ZERO,
@@ -28,7 +28,7 @@ fn session(config: &Config) -> Session {
     session_with(config, config)
 }
 
-/// With a host that is configured otherwise.
+/// A session with a host that has another configuration.
 fn session_with(config: &Config, theirs: &Config) -> Session {
     let agreement = Agreement::new(&config.offer(), &theirs.offer()).unwrap();
     let own = Identity {
@@ -46,7 +46,7 @@ fn session_with(config: &Config, theirs: &Config) -> Session {
     *Session::new(&own, &remote, agreement, config)
 }
 
-/// Where it begins in its packet, if it is a part of one of 1652 bytes.
+/// A packet, or a fragment of one of 1652 bytes. `offset`: where the fragment begins in its packet.
 fn packet(id: u32, mode: Mode, len: usize, offset: Option<u32>) -> Message<Vec<u8>> {
     Message::Packet(Packet {
         mode,
@@ -59,12 +59,12 @@ fn packet(id: u32, mode: Mode, len: usize, offset: Option<u32>) -> Message<Vec<u
     })
 }
 
-/// The session gets a frame with these messages.
+/// Hands the session a frame with these messages.
 fn deliver(session: &mut Session, id: u64, messages: &[Message<Vec<u8>>]) -> Result<(), Ignored> {
     deliver_with(session, id, None, messages)
 }
 
-/// The session gets a frame with these messages, and with this acknowledgement.
+/// Hands the session a frame with these messages and this acknowledgement.
 fn deliver_with(
     session: &mut Session,
     id: u64,
@@ -100,7 +100,7 @@ fn deliver_with(
     };
     let words = session.handle_short(&short, Ecn::NotEct, TICK)?;
     if let Some(data) = words.challenge {
-        // As the host does.
+        // The host answers so, where the datagram came from.
         session
             .transfer
             .signals
@@ -121,11 +121,11 @@ fn each_direction_gets_the_smaller_of_its_two_limits() {
     assert_eq!((bandwidth(&a, &b), bandwidth(&b, &a)), (1000, 200)); // C14
 }
 
-/// The first part of an unreliable packet makes room for a frame with its last part and a reliable
-/// packet. The last part then is all there is of its packet, and costs more than it would have: there
-/// is no room for both.
+/// The first part of an unreliable packet makes room for a frame that has its last part and a reliable
+/// packet. The last part is then all there is of its packet, and is charged as a packet that begins:
+/// there is no room for both.
 #[test]
-fn what_joins_what_made_room_does_not_exceed_the_budget() {
+fn a_fragment_of_an_evicted_packet_does_not_exceed_the_budget() {
     const LAST: usize = 500;
     let max = u32::try_from(FRAGMENT + LAST).unwrap();
     let config = Config::new().receive_budget(max, max + 64).unwrap();
@@ -142,7 +142,7 @@ fn what_joins_what_made_room_does_not_exceed_the_budget() {
     ];
     assert_eq!(deliver(&mut session, 2, &rest), Err(Ignored::OverBudget));
     session.audit(&mut Audit::default());
-    // It was not acknowledged, so what is reliable comes again.
+    // The frame was not acknowledged, so that its reliable packet comes again.
     assert_eq!(deliver(&mut session, 3, &rest[1..]), Ok(()));
     session.audit(&mut Audit::default());
     for len in [filler, 600] {
@@ -152,7 +152,8 @@ fn what_joins_what_made_room_does_not_exceed_the_budget() {
     assert_eq!(session.receive(Instant::ZERO), None);
 }
 
-/// An acknowledgement with a wrong sum refuses its datagram, and nothing has made room for it.
+/// A datagram whose acknowledgement has a wrong sum is refused before anything makes room for it.
+/// T26.
 #[test]
 fn a_datagram_that_is_refused_for_its_acknowledgement_throws_nothing_out() {
     let config = Config::new().receive_budget(1000, 1064).unwrap();

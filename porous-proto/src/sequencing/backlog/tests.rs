@@ -16,7 +16,7 @@ fn name(waiting: &Waiting) -> &str {
     core::str::from_utf8(&waiting.payload).unwrap()
 }
 
-/// Packets sent one microsecond apart: u unreliable, r reliable, by the first letter.
+/// Packets sent one microsecond apart, by the first letter of their names unreliable or reliable.
 fn backlog(names: &str) -> Backlog {
     let mut backlog = Backlog::new(AGE);
     for (micros, name) in names.split_whitespace().enumerate() {
@@ -91,6 +91,7 @@ fn places_that_are_empty_are_given_back() {
     assert!(backlog.others().receipts.is_empty());
 }
 
+/// D3.
 #[test]
 fn a_newer_packet_with_the_same_key_takes_the_place_of_the_older_one() {
     let mut backlog = Backlog::new(AGE);
@@ -100,7 +101,7 @@ fn a_newer_packet_with_the_same_key_takes_the_place_of_the_older_one() {
     backlog.look(at(0));
     let older = backlog.push("a2".into(), keyed).unwrap();
     assert_eq!(older.payload, "a1");
-    // Its age is its own.
+    // It is as old as itself, not as the packet whose place it took.
     backlog.look(at(50));
     assert_eq!(backlog.next_expiry(), at(50 + 100 + 1));
     assert_eq!(backlog.front().map(name), Some("a2"));
@@ -108,7 +109,7 @@ fn a_newer_packet_with_the_same_key_takes_the_place_of_the_older_one() {
     assert!(backlog.push("a3".into(), keyed).is_none());
 }
 
-/// One thing that happens to a backlog.
+/// A thing that happens to a backlog.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(SendOptions),
@@ -136,7 +137,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..200)
 }
 
-/// The same with a list that is searched from its beginning.
+/// A backlog that is a list, searched from its beginning.
 #[derive(Debug, Default)]
 struct Naive(Vec<(u64, SendOptions, Option<u64>)>);
 
@@ -180,8 +181,9 @@ fn number(waiting: Waiting) -> u64 {
 }
 
 proptest! {
+    /// D3.
     #[test]
-    fn it_does_what_a_list_that_is_searched_would(steps in steps()) {
+    fn a_backlog_does_what_a_list_that_is_searched_would(steps in steps()) {
         let (mut backlog, mut naive) = (Backlog::new(AGE), Naive::default());
         let mut now = 0;
         for (n, step) in (0_u64..).zip(steps) {

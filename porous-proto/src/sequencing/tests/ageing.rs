@@ -33,7 +33,7 @@ fn the_age_of_a_packet_counts_from_the_first_look_after_it_was_sent() {
         sender.send(channel, payload, Mode::Unreliable);
         sender.look(NOW + u32::from(channel) * second);
     }
-    // The first is due; the others have waited for less.
+    // The two packets of channel 0 wait from `NOW` on, that of channel 1 from a second later.
     assert_eq!(sender.scheduler.expiry, NOW + AGE + TICK);
     sender.look(NOW + AGE + TICK);
     assert_eq!(sender.totals().expired, 2);
@@ -69,7 +69,7 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     let mut small = params(16, 2);
     small.remote_budget = 200;
     let mut sender = Sequencing::new(small, 0, AGE);
-    // The first one will never fit.
+    // The first packet is too long for the remote host's budget: only its age ends it.
     sender.send(0, Bytes::from_static(&[7; 150]), Mode::Unreliable);
     sender.send(0, Bytes::from_static(&[8]), Mode::Reliable);
     sender.look(NOW);
@@ -77,5 +77,7 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     sender.look(NOW + AGE + TICK);
     assert_eq!(sender.totals().expired, 1);
     let next = sender.next_message(Priority::Low, FRAGMENT);
-    assert!(matches!(next, Some((Message::Packet(packet), _)) if packet.payload == [8][..]));
+    assert!(
+        matches!(next, Some(NextMessage { message: Message::Packet(packet), .. }) if packet.payload == [8][..])
+    );
 }

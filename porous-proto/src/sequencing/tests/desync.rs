@@ -1,5 +1,5 @@
-//! Two hosts that count their windows differently: with windows of 16, in every state that the two
-//! can be in to each other, whatever one may say is understood by the other as it was meant.
+//! Two hosts whose windows have come different ways: with windows of 16, in every state that the two can be
+//! in to each other, each host understands all that the other may say.
 
 use super::*;
 use crate::sequencing::trust::forgeable;
@@ -7,11 +7,11 @@ use crate::serial;
 
 const WINDOW: u64 = 16;
 
-/// Where ids begin: at 0, and so that the low bits of packets and of window acknowledgements wrap.
+/// First ids: 0, and some from which the low bits of packets and of window acknowledgements soon wrap.
 const STARTS: [u64; 4] = [0, (1 << 16) - 20, (1 << 32) - 20, (1 << 48) - 20];
 
-/// The sender was told that `told` packets were passed, and has sent as many more as it may; the
-/// receiver has passed `passed` of them.
+/// The sender was told that `told` packets were passed, and has sent a window more; the receiver has passed
+/// `passed` packets.
 fn state(first: u64, told: u64, passed: u64) -> Wire {
     let mut wire = Wire::starting_at(params(WINDOW, 2), first);
     for n in 0..told + WINDOW {
@@ -24,6 +24,7 @@ fn state(first: u64, told: u64, passed: u64) -> Wire {
             wire.sender.on_window(0, serial::truncate(first + n, 32));
         }
     }
+    // Refused by the window: nothing of it leaves.
     wire.send("u-beyond");
     wire
 }
@@ -52,7 +53,7 @@ fn whatever_a_sender_may_send_is_taken_in_every_state_of_the_receiver() {
     each_state(|first, told, passed, mut wire| {
         let all = packets(&wire);
         assert_eq!(all.len() as u64, told + WINDOW, "the window is full");
-        // The newest first, so that the receiver knows of what lies ahead.
+        // The newest first: then each older one comes to a receiver that knows what lies ahead.
         for (n, packet) in all.iter().rev() {
             let verdict = wire.receiver.check_packet(&borrow(packet));
             let expected = if *n < passed {

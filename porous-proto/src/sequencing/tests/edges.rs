@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Q15.
 #[test]
 fn channels_of_one_priority_take_turns_by_fragment() {
     let mut wire = Wire::new(params(16, 2));
@@ -10,16 +11,21 @@ fn channels_of_one_priority_take_turns_by_fragment() {
     wire.sender
         .send(1, Bytes::from_static(&[1; 30]), Mode::Reliable);
     let mut order = Vec::new();
-    while let Some((Message::Packet(packet), _)) = wire.sender.next_message(Priority::Low, FRAGMENT)
+    while let Some(NextMessage {
+        message: Message::Packet(packet),
+        ..
+    }) = wire.sender.next_message(Priority::Low, FRAGMENT)
     {
         order.push(packet.channel);
     }
     assert_eq!(order, [0, 1, 0, 1, 0, 1]); // T21
 }
 
+/// Q2.
 #[test]
 fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     let mut small = params(16, 2);
+    // Room for three packets of 2 bytes, at 66 each, and a little more.
     small.remote_budget = 3 * 74;
     small.receive_budget = small.remote_budget;
     let mut wire = Wire::new(small);
@@ -27,6 +33,7 @@ fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     let sent = wire.messages.len();
     assert_eq!(sent, 3);
     wire.arrive("r0 r1 r2");
+    // A packet's name has 2 bytes, and each packet counts 64 more.
     assert_eq!(wire.receiver.totals().kept, 3 * 66);
     assert_eq!(wire.delivered(), ["r0", "r1", "r2"]);
     assert_eq!(wire.window_acks(), [2]);
@@ -38,6 +45,7 @@ fn a_reader_that_stops_stalls_the_sender_at_the_budget() {
     assert_eq!(wire.messages.len(), 5);
 }
 
+/// Q2.
 #[test]
 fn unreliable_packets_make_room_for_others() {
     let mut small = params(16, 2);
@@ -58,8 +66,8 @@ fn unreliable_packets_make_room_for_others() {
     assert_eq!(wire.delivered(), ["r0", "r3", "r4"]);
 }
 
-/// The sender stops charging for an unreliable packet that was lost. If its sentinel still took of
-/// the budget, what the sender thinks will fit would be refused for ever.
+/// The sender's charge for an unreliable packet ends when it is lost. If its sentinel still took some of the
+/// budget, packets for which the sender sees room would be refused for ever. Q2.
 #[test]
 fn sentinels_take_nothing_of_the_receive_budget() {
     let mut small = params(16, 2);
@@ -78,8 +86,8 @@ fn sentinels_take_nothing_of_the_receive_budget() {
     assert_eq!(wire.receiver.totals().kept, 0);
 }
 
-/// The receiver may throw it out to make room, and nothing tells. A sender that went on to charge
-/// for it could wait for ever.
+/// The receiver may throw an unreliable packet out to make room, and never says so. A sender that went on to
+/// charge for it could wait for ever. Q2.
 #[test]
 fn an_unreliable_packet_is_charged_until_it_has_arrived_or_was_lost() {
     let mut small = params(16, 16);
@@ -90,6 +98,7 @@ fn an_unreliable_packet_is_charged_until_it_has_arrived_or_was_lost() {
     let messages = wire.messages.clone();
     wire.sender.acknowledged(&messages[0]);
     assert_eq!(wire.sender.totals().charged, 2 * 66);
+    // A reliable packet stays charged until the remote window passes it.
     wire.sender.acknowledged(&messages[1]);
     assert_eq!(wire.sender.totals().charged, 2 * 66, "r1 is there");
     wire.sender.lost(&messages[2]);
@@ -108,6 +117,7 @@ fn a_passive_packet_that_was_passed_is_not_sent_again() {
     assert!(wire.sender.is_current(&p0));
     assert_eq!(wire.sender.totals().undelivered, 2);
     wire.window_acks();
+    // The window acknowledgement of r1 passes p0 as well: it counts neither as undelivered nor in the budget.
     assert!(!wire.sender.is_current(&p0)); // Q9
     assert_eq!(
         (
@@ -164,6 +174,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
             Verdict::Violation
         ); // Q13
     }
+    // The true fragments are taken as ever, in any order.
     for part in [&parts[0], &parts[2], &parts[1]] {
         wire.receiver.next_frame().on_packet(&borrow(part), NOW);
     }
@@ -193,7 +204,7 @@ fn packets_beyond_the_agreed_maximum_are_refused() {
     }
 }
 
-/// The first part of a packet that is sent on.
+/// A sender that has sent the first of three fragments of a packet.
 fn half_sent(mode: Mode) -> Sequencing {
     let mut sender = Sequencing::new(params(16, 2), 0, AGE);
     sender.send(0, Bytes::from_static(&[7; 25]), mode);
@@ -201,7 +212,7 @@ fn half_sent(mode: Mode) -> Sequencing {
     sender
 }
 
-/// Only a remote host that does not keep to the rules says so: it has not seen all of the packet.
+/// Only a remote host that breaks the rules reports this: it has not seen all of the packet.
 #[test]
 fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
     for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
@@ -215,7 +226,11 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         );
         assert!(sender.next_message(Priority::Low, FRAGMENT).is_none());
         sender.send(0, Bytes::from_static(&[8]), mode);
-        let Some((Message::Packet(next), _)) = sender.next_message(Priority::Low, FRAGMENT) else {
+        let Some(NextMessage {
+            message: Message::Packet(next),
+            ..
+        }) = sender.next_message(Priority::Low, FRAGMENT)
+        else {
             unreachable!()
         };
         assert_eq!((next.id, &next.payload[..]), (1, &[8][..]));
@@ -226,7 +241,10 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
 fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
     for mode in [Mode::Unreliable, Mode::Passive, Mode::Reliable] {
         let mut sender = half_sent(mode);
-        let part = sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
+        let part = sender
+            .next_message(Priority::Low, FRAGMENT)
+            .unwrap()
+            .message;
         sender.on_window(0, 0);
         sender.acknowledged(&part);
         sender.lost(&part);
@@ -236,7 +254,7 @@ fn what_becomes_of_messages_of_a_packet_that_was_passed_changes_nothing() {
     }
 }
 
-/// §3.2.1.
+/// Only the newest window acknowledgement is repeated (§3.2.1).
 #[test]
 fn a_window_acknowledgement_that_was_lost_is_repeated_unless_there_is_a_newer_one() {
     let mut wire = Wire::new(params(16, 2));
@@ -260,7 +278,7 @@ fn a_window_acknowledgement_that_was_lost_is_repeated_unless_there_is_a_newer_on
         wire.receiver.next_window().map(Message::Control),
         Some(second)
     );
-    // A ping would be another one by now.
+    // Other lost signalling is not repeated: a new ping says more.
     wire.receiver.lost(&Message::Control(Control::Ping(7)));
     assert_eq!(wire.receiver.next_window(), None);
 }

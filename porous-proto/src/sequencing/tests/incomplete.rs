@@ -1,11 +1,11 @@
-//! Packets that came in part (`docs/deviations.md` Q1, Q10), and the edges of the receive budget.
+//! Packets that come in part (`docs/deviations.md` Q1, Q10), and the edges of the receive budget.
 
 use super::*;
 use crate::frame::Fragment;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// One of three fragments of ten bytes each.
+/// A fragment of ten bytes, of a packet of three.
 fn part(mode: Mode, id: u32, index: u32) -> Packet<&'static [u8]> {
     Packet {
         mode,
@@ -36,7 +36,7 @@ fn receiver(budget: u64) -> Sequencing {
     Sequencing::new(params, 0, AGE)
 }
 
-/// As a session takes a packet in.
+/// Takes a packet in as a session does: checks it, makes room, and inserts it. Whether there was room.
 fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool {
     let needed = match receiver.check_packet(packet) {
         Verdict::Begin => cost(packet.payload.len()),
@@ -61,7 +61,7 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
         dependency: 1,
         ..packet
     };
-    // No honest sender lets 2 depend on nothing while 1 depends on 0. Hosts must not care.
+    // No honest sender lets 2 depend on nothing while 1 depends on 0. A receiver must get along with it.
     for (budget, more) in [(10_000, 0), (400, 400)] {
         let mut receiver = receiver(budget);
         let later = whole(Mode::Reliable, 2, &[7; 10]);
@@ -82,6 +82,7 @@ fn what_becomes_deliverable_because_another_packet_is_gone_is_offered() {
     }
 }
 
+/// Q10.
 #[test]
 fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragment() {
     let mut receiver = receiver(10_000);
@@ -98,7 +99,7 @@ fn an_incomplete_unreliable_packet_is_given_up_two_seconds_after_its_last_fragme
     receiver.handle_timeout(NOW + 3 * SECOND);
     assert_eq!((receiver.totals().kept, dropped(&receiver)), (148, (1, 0)));
     assert!(receiver.table.give_up_at.is_never());
-    // What comes now begins anew; the fragments of the others are still there.
+    // The packet that was given up begins anew; the fragments of the others are still there.
     for index in 0..3 {
         assert!(take(
             &mut receiver,
@@ -127,16 +128,17 @@ fn what_is_complete_or_passed_is_not_given_up() {
 fn the_sentinel_of_a_packet_that_is_given_up_stays() {
     let mut receiver = receiver(10_000);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 7, 0), NOW));
-    receiver.next_frame().on_sentinel(0, 7, 0);
+    receiver.next_frame().on_sentinel(marker(0, 7, 0));
     receiver.handle_timeout(NOW + 2 * SECOND);
     assert_eq!((receiver.totals().kept, dropped(&receiver)), (0, (1, 0)));
-    // It lets the window pass when a whole one was lost (§3.2.2).
-    receiver.next_frame().on_sentinel(0, 55, 0);
-    receiver.next_frame().on_sentinel(0, 63, 0);
+    // The sentinel lets the window move on when all packets of a window were lost (§3.2.2).
+    receiver.next_frame().on_sentinel(marker(0, 55, 0));
+    receiver.next_frame().on_sentinel(marker(0, 63, 0));
     assert!(receiver.receive(NOW).is_none());
     assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 8);
 }
 
+/// Q10.
 #[test]
 fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
     let mut receiver = receiver(100_000);
@@ -148,7 +150,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
         (receiver.totals().kept, dropped(&receiver)),
         (64 * 74, (0, 0))
     );
-    // The oldest goes. If that is the new one itself, so be it.
+    // The oldest is given up, even if it is the one that has just come.
     receiver = self::receiver(100_000);
     for id in 1..=33 {
         assert!(take(&mut receiver, &part(Mode::Unreliable, id, 0), NOW));
@@ -160,7 +162,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
     let verdicts = [0, 1, 2].map(|id| receiver.check_packet(&part(Mode::Unreliable, id, 0)));
     assert_eq!(verdicts, [Verdict::Begin, Verdict::Begin, Verdict::Stale]);
-    // One that becomes complete gives its place to another.
+    // A packet that becomes complete makes room for another incomplete one.
     for index in [1, 2] {
         assert!(take(&mut receiver, &part(Mode::Unreliable, 2, index), NOW));
     }
@@ -168,6 +170,7 @@ fn at_most_32_unreliable_packets_of_a_channel_are_incomplete() {
     assert_eq!(dropped(&receiver), (2, 0));
 }
 
+/// Q2.
 #[test]
 fn the_budget_is_kept_to_the_byte() {
     for (len, fits) in [(99, true), (100, true), (101, false)] {
@@ -183,13 +186,14 @@ fn the_budget_is_kept_to_the_byte() {
         &whole(Mode::Reliable, 1, &[0; 10]),
         NOW
     ));
-    // Full: no fragment more, and no empty packet. But for what was consumed.
+    // The budget is full: there is room for neither a fragment nor an empty packet until one is consumed.
     assert!(!take(&mut receiver, &part(Mode::Reliable, 0, 1), NOW));
     assert!(!take(&mut receiver, &whole(Mode::Passive, 2, &[]), NOW));
     assert!(receiver.receive(NOW).is_some());
     assert!(take(&mut receiver, &whole(Mode::Passive, 2, &[0; 10]), NOW));
 }
 
+/// Q10.
 #[test]
 fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enough() {
     let mut receiver = receiver(4 * 74);
@@ -224,7 +228,7 @@ fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enoug
         NOW
     ));
     assert_eq!(dropped(&receiver), (1, 1));
-    // The older one of the two is gone.
+    // Of the two complete unreliable packets the older one, 0, made room.
     let left: Vec<_> = core::iter::from_fn(|| receiver.receive(NOW)).collect();
     let modes: Vec<_> = left.iter().map(|(_, mode, _)| *mode).collect();
     let (r, u) = (Mode::Reliable, Mode::Unreliable);
@@ -235,7 +239,8 @@ fn incomplete_packets_make_room_before_complete_ones_and_none_if_it_is_not_enoug
 fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
     let mut receiver = receiver(64 + 30);
     assert!(take(&mut receiver, &part(Mode::Unreliable, 0, 0), NOW));
-    // One datagram holds a reliable packet and the second fragment, whose packet has to go.
+    // One datagram holds a reliable packet and the second fragment of an unreliable packet, whose first
+    // fragment has to make room for both.
     assert!(receiver.make_room(64 + 20 + 10, u64::MAX));
     assert_eq!(dropped(&receiver), (1, 0));
     receiver
@@ -250,7 +255,7 @@ fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
 #[test]
 fn a_sentinel_takes_nothing_of_the_budget() {
     let mut receiver = receiver(64 + 20);
-    receiver.next_frame().on_sentinel(0, 7, 0);
+    receiver.next_frame().on_sentinel(marker(0, 7, 0));
     assert!(take(
         &mut receiver,
         &whole(Mode::Reliable, 8, &[0; 20]),

@@ -5,7 +5,7 @@ use alloc::vec;
 use super::*;
 use crate::config::Channel as Settings;
 
-/// One that sends on channels with these settings, in fragments of 1000 bytes.
+/// A sender with a channel for each of these settings. [`next`] cuts fragments of 1000 bytes.
 fn sender(policy: Policy, settings: &[Settings]) -> Sequencing {
     let channels = u8::try_from(settings.len()).unwrap();
     let params = SequencingParams {
@@ -35,13 +35,14 @@ fn fill(sender: &mut Sequencing, channel: u8, packets: usize, len: usize) {
 
 /// The channel of the next message, and its length.
 fn next(sender: &mut Sequencing) -> Option<(u8, usize)> {
-    let (message, _) = sender.next_message(Priority::Low, 1000)?;
+    let message = sender.next_message(Priority::Low, 1000)?.message;
     let Message::Packet(packet) = message else {
         unreachable!("{message:?}")
     };
     Some((packet.channel, packet.payload.len()))
 }
 
+/// P10.
 #[test]
 fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     for (weights, lens) in [
@@ -53,13 +54,14 @@ fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     ] {
         let mut sender = sender(Policy::Modern, &weights.map(weight));
         for channel in [0, 1] {
-            // A window of them, or a megabyte.
+            // A megabyte, or as many packets as a window has ids.
             let packets = (1_000_000 / lens[usize::from(channel)]).min(16_000);
             fill(&mut sender, channel, packets, lens[usize::from(channel)]);
         }
         let mut sent = [0_u64; 2];
         for _ in 0..900 {
             let (channel, len) = next(&mut sender).unwrap();
+            // A message counts 8 bytes more than its payload.
             sent[usize::from(channel)] += len as u64 + 8;
         }
         let all: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
@@ -71,6 +73,7 @@ fn channels_share_by_weight_whatever_the_sizes_of_their_packets() {
     }
 }
 
+/// P10.
 #[test]
 fn no_channel_waits_for_longer_than_a_message_of_each_other() {
     let mut sender = sender(Policy::Modern, &[weight(255), weight(1), weight(1)]);
@@ -85,8 +88,9 @@ fn no_channel_waits_for_longer_than_a_message_of_each_other() {
     assert!(turns.contains(&1) && turns.contains(&2), "{turns:?}");
 }
 
+/// P10.
 #[test]
-fn who_was_silent_is_owed_nothing() {
+fn a_silent_channel_is_owed_nothing() {
     let mut sender = sender(Policy::Modern, &[weight(1), weight(1)]);
     fill(&mut sender, 0, 1, 500_000);
     for _ in 0..300 {
@@ -116,6 +120,7 @@ fn the_least_weight_has_its_turns() {
     unreachable!("{turns}");
 }
 
+/// P10.
 #[test]
 fn under_the_papers_policy_there_are_no_weights() {
     let mut sender = sender(Policy::Paper, &[weight(255), weight(1)]);
@@ -125,7 +130,7 @@ fn under_the_papers_policy_there_are_no_weights() {
     assert_eq!(turns, [0, 1].repeat(10));
 }
 
-/// Looks whenever something is due, until then: the bytes of each channel.
+/// Sends from `from` until `until`, whenever a channel is due: the bytes of each channel.
 fn run(sender: &mut Sequencing, from: Instant, until: Instant) -> Vec<u64> {
     let mut sent = vec![0; usize::from(sender.table.params.channels)];
     let mut now = from;
@@ -156,7 +161,7 @@ fn a_cap_holds_its_channel_back_and_no_other() {
             "{policy:?}: {sent:?}"
         );
         assert_eq!(sent[2], 2 * (200_000 + 200 * 8), "{policy:?}");
-        // What is not capped is not held up by what is, either.
+        // A channel without a cap does not wait for those that their caps hold back.
         fill(&mut sender, 2, 1, 10);
         sender.look(until);
         assert_eq!(next(&mut sender), Some((2, 10)));
@@ -172,7 +177,7 @@ fn a_cap_below_a_message_a_second_stalls_nothing_for_good() {
 }
 
 #[test]
-fn what_is_held_back_grows_old() {
+fn a_packet_that_a_cap_holds_back_grows_old() {
     let mut sender = sender(Policy::Modern, &[capped(1)]);
     for _ in 0..2 {
         sender.send(0, Bytes::from_static(b"abc"), Mode::Unreliable);

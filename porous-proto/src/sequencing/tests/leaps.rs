@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Order;
 use crate::hooks::audit::Audit;
 
-/// N_Q is 4096, and 32 packets in a row may be missing.
+/// A pair of hosts with N_Q = 4096, where 32 packets in a row may be missing.
 fn wire(order: Order) -> Wire {
     let mut wire = Wire::new(params(4096, 512));
     let settings = Settings {
@@ -15,7 +15,7 @@ fn wire(order: Order) -> Wire {
     wire
 }
 
-/// What somebody may have forged: of the packet `id` in every mode, and as signalling.
+/// Messages that an attacker may forge for the packet `id`: of every mode, whole and in part, and signalling.
 fn forgeries(id: u32) -> Vec<Message<Bytes>> {
     let packet = |mode, fragment, len: usize| {
         Message::Packet(Packet {
@@ -35,16 +35,16 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
         all.push(packet(mode, None, 3));
         all.push(packet(mode, part, 300));
     }
-    all.push(Message::Control(Control::Tombstone {
+    all.push(Message::Control(Control::Tombstone(Marker {
         channel,
         id,
         dependency,
-    }));
-    all.push(Message::Control(Control::Sentinel {
+    })));
+    all.push(Message::Control(Control::Sentinel(Marker {
         channel,
         id: id / 512 * 512 + 511,
         dependency,
-    }));
+    })));
     all
 }
 
@@ -58,16 +58,8 @@ impl Wire {
                 assert_ne!(receiver.check_packet(&packet), Verdict::Violation);
                 receiver.on_packet(&packet, NOW);
             }
-            &Message::Control(Control::Sentinel {
-                channel,
-                id,
-                dependency,
-            }) => receiver.on_sentinel(channel, id, dependency),
-            &Message::Control(Control::Tombstone {
-                channel,
-                id,
-                dependency,
-            }) => receiver.on_tombstone(channel, id, dependency),
+            &Message::Control(Control::Sentinel(marker)) => receiver.on_sentinel(marker),
+            &Message::Control(Control::Tombstone(marker)) => receiver.on_tombstone(marker),
             Message::Control(_) => unreachable!("nobody forges these"),
         }
         self.receiver.audit(&mut Audit::default(), LONGEST);
@@ -80,7 +72,7 @@ impl Wire {
         }
     }
 
-    /// The sender hears this question, and answers it a second later than the one before.
+    /// The sender's answer to this question, a second later than the one before: answers are rare.
     fn answer(&mut self, (channel, number): (u8, u16)) -> Control {
         self.sender.on_ask(channel, number);
         let later = self.sender.scheduler.now + Duration::from_secs(1);
@@ -101,7 +93,7 @@ impl Wire {
         self.receiver.audit(&mut Audit::default(), LONGEST);
     }
 
-    /// All messages that were sent since, in the order they were sent.
+    /// All messages that were sent since the last call arrive, in the order of sending, a frame each.
     fn take_all(&mut self) {
         for message in core::mem::take(&mut self.messages) {
             self.take(&message);
@@ -109,6 +101,7 @@ impl Wire {
     }
 }
 
+/// P14.
 #[test]
 fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -122,15 +115,16 @@ fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
             assert_eq!(wire.m_b(), 2);
             let asked = wire.question().expect("asks at once");
             assert_eq!(wire.question(), None);
-            // What comes in the meantime is delivered.
+            // Packets that come in the meantime are delivered.
             wire.send("r2 u3 p4");
             wire.take_all();
             assert_eq!(wire.delivered(), ["r2", "u3", "p4"]);
             let told = wire.answer(asked);
             wire.tell(told);
+            // Packet 5 comes next: what leaped beyond it was forged.
             assert_eq!(wire.receiver.totals().kept, 0, "{forged:?}");
             assert_eq!((wire.m_b(), wire.question()), (5, None));
-            // Its place is free for the true packet.
+            // The place of the forged packet is free for the true one.
             for n in (5..2100).step_by(2) {
                 wire.send(&alloc::format!("r{n} u{}", n + 1));
                 wire.take_all();
@@ -141,7 +135,7 @@ fn a_forged_leap_is_not_consumed_and_is_forgotten_when_the_sender_is_asked() {
     }
 }
 
-/// After an outage a lone packet costs one question.
+/// After an outage a lone packet costs one question. P14.
 #[test]
 fn an_honest_leap_is_consumed_when_the_sender_has_confirmed_it() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -162,6 +156,7 @@ fn an_honest_leap_is_consumed_when_the_sender_has_confirmed_it() {
     }
 }
 
+/// P14.
 #[test]
 fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() {
     for (missing, believed) in [(32, true), (33, false)] {
@@ -172,7 +167,7 @@ fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() 
         assert_eq!(wire.delivered().len(), usize::from(believed), "{missing}");
         assert_eq!(wire.question().is_none(), believed);
     }
-    // A frame full of packets is one.
+    // All packets of a frame count together: this one passes over 10 and 23.
     let mut wire = wire(Order::Ordered);
     let names: Vec<_> = (0..200).map(|n| alloc::format!("u{n}")).collect();
     wire.send(&names.join(" "));
@@ -186,6 +181,7 @@ fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() 
     assert!(wire.question().is_some());
 }
 
+/// P14.
 #[test]
 fn packets_of_two_frames_that_are_near_confirm_each_other() {
     for (second, believed) in [(132, true), (133, false)] {
@@ -197,12 +193,12 @@ fn packets_of_two_frames_that_are_near_confirm_each_other() {
         wire.arrive(&names[second]);
         let expected = if believed { 2 } else { 0 };
         assert_eq!(wire.delivered().len(), expected, "{second}");
-        // The question is not asked that has become needless.
+        // A question that has become needless is not asked.
         assert_eq!(wire.question().is_none(), believed);
     }
 }
 
-/// What came after the question may have been sent after the answer.
+/// A packet that comes after the question may have been sent after the answer. P14.
 #[test]
 fn an_answer_forgets_nothing_that_came_after_the_question() {
     let mut wire = wire(Order::Ordered);
@@ -221,6 +217,7 @@ fn an_answer_forgets_nothing_that_came_after_the_question() {
     assert_eq!((wire.receiver.totals().kept, wire.question()), (0, None));
 }
 
+/// P14.
 #[test]
 fn answers_that_nobody_asked_for_change_nothing() {
     let mut wire = wire(Order::Ordered);
@@ -237,6 +234,7 @@ fn answers_that_nobody_asked_for_change_nothing() {
     assert!(wire.delivered().is_empty());
 }
 
+/// P14.
 #[test]
 fn questions_and_answers_that_are_lost_are_repeated() {
     let mut wire = wire(Order::Ordered);
@@ -252,7 +250,7 @@ fn questions_and_answers_that_are_lost_are_repeated() {
     assert_eq!(wire.sender.next_signal(), Some(told));
     wire.tell(told);
     assert_eq!(wire.receiver.totals().kept, 0);
-    // What is answered is not asked any more.
+    // A question that was answered is not repeated, although its message was lost.
     let (channel, number) = asked;
     wire.receiver
         .lost(&Message::Control(Control::Ask { channel, number }));
@@ -275,6 +273,7 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
             answers.push((micros, number));
         }
     }
+    // An answer for each of the two channels, to the newest question.
     let times = [0, 0, 10_000, 10_000, 20_000, 20_000];
     assert_eq!(answers, times.map(|micros| (micros, 99)));
     assert_eq!(
@@ -283,8 +282,8 @@ fn a_flood_of_questions_gets_an_answer_of_each_channel_in_ten_milliseconds() {
     );
 }
 
-/// A leap that is too short to be suspected makes the window pass what was never sent. These ids are
-/// not used.
+/// A leap that is too short for a suspicion makes the window pass packets that were never sent. Their ids are
+/// not used. Q8.
 #[test]
 fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -297,6 +296,7 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
         for n in 1..4 {
             wire.receiver.handle_timeout(NOW + n * REPORT_AFTER);
         }
+        // The window has passed 20, which was never sent; the sender takes 21 for its next packet.
         assert_eq!(wire.window_acks().last(), Some(&20));
         wire.sender.audit(&mut Audit::default(), LONGEST);
         for n in 21..5000 {
@@ -308,7 +308,7 @@ fn a_sender_goes_on_behind_what_was_forged_and_consumed() {
     }
 }
 
-/// What was forged in the place of a packet that is sent later, and cannot be complete.
+/// A packet was forged in the place of one that is sent later, and can never become complete. Q13.
 #[test]
 fn what_two_frames_contradict_is_forgotten() {
     let forged = |mode, dependency, fragment: Option<(u32, u32)>| {
@@ -332,7 +332,7 @@ fn what_two_frames_contradict_is_forgotten() {
         wire.take(&forged);
         wire.send("r0 r1 r2 r3 r4 r5 r6");
         let sent = core::mem::take(&mut wire.messages);
-        // All of them are in one frame, which is sent again until it is taken.
+        // All packets are in one frame, whose messages are sent again until a frame is taken.
         let mut refused = 0;
         loop {
             wire.receiver.next_frame();
@@ -354,6 +354,7 @@ fn what_two_frames_contradict_is_forgotten() {
             wire.receiver.on_refused(frame, &all);
             wire.receiver.audit(&mut Audit::default(), LONGEST);
         }
+        // Two frames that contradict what is kept: the third one is taken.
         assert_eq!(refused, 2);
         for message in &sent {
             wire.take(message);
@@ -363,7 +364,8 @@ fn what_two_frames_contradict_is_forgotten() {
     }
 }
 
-/// A dependency on what is not reliable, and was lost: everything would wait for it.
+/// A forged packet depends on an unreliable one that was lost: all later packets would wait for it.
+/// Q13.
 #[test]
 fn a_dependency_that_later_packets_deny_is_forgotten() {
     let mut wire = wire(Order::Ordered);
@@ -391,10 +393,12 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
         let frame = wire.receiver.next_frame().frame;
         wire.receiver.on_refused(frame, &[Message::Packet(packet)]);
     }
+    // After two refused frames the forged packet is forgotten, and nothing waits for packet 4 any more.
     wire.arrive("u8 u9");
     assert_eq!(wire.delivered(), ["u8", "u9"]);
 }
 
+/// P14.
 #[test]
 fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
     for order in [Order::Ordered, Order::Unordered] {
@@ -412,6 +416,7 @@ fn what_is_held_back_at_the_end_of_the_connection_is_given_out_in_order() {
     }
 }
 
+/// P14.
 #[test]
 fn an_older_question_does_not_take_the_place_of_a_newer_one() {
     for (newer, older) in [(2, 1), (0, u16::MAX)] {

@@ -1,4 +1,4 @@
-//! The receive queue against §3.2.3 to the letter: a walk through all entries.
+//! The receive queue beside one that takes the paper literally and walks through all entries (§3.2.3).
 
 use alloc::collections::BTreeMap;
 
@@ -29,7 +29,9 @@ impl Naive {
                 packet.dependency.into(),
                 packet.fragment.is_none(),
             ),
-            Message::Control(Control::Sentinel { id, dependency, .. }) => (*id, *dependency, false),
+            Message::Control(Control::Sentinel(Marker { id, dependency, .. })) => {
+                (*id, *dependency, false)
+            }
             Message::Control(other) => unreachable!("{other:?}"),
         };
         if u64::from(id) < self.1 {
@@ -75,7 +77,7 @@ proptest! {
         let mut sent = 0_u8;
         for (pick, what) in order {
             if what == 0 {
-                // One is read, and the window acknowledgement lets the sender go on.
+                // One packet is read, and the window acknowledgement lets the sender go on.
                 let delivered = wire.receiver.receive(NOW).map(|(_, _, payload)| payload[0]);
                 prop_assert_eq!(delivered.map(u64::from), naive.deliver());
                 prop_assert_eq!(wire.m_b(), naive.1);
@@ -85,7 +87,7 @@ proptest! {
                 let Some((mode, long)) = packets.next() else { break };
                 let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][usize::from(mode)];
                 sent += 1; // as ids do, which all packets get in this order
-                // Of long packets only one part will ever come.
+                // Of long packets only one fragment ever comes.
                 let len = if long { 15 } else { 1 };
                 wire.sender.send(0, Bytes::from(alloc::vec![sent - 1; len]), mode);
                 let before = wire.messages.len();
@@ -104,8 +106,8 @@ proptest! {
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,
                 Message::Packet(packet) => wire.receiver.next_frame().on_packet(&borrow(packet), NOW),
-                Message::Control(Control::Sentinel { channel, id, dependency }) => {
-                    wire.receiver.next_frame().on_sentinel(*channel, *id, *dependency);
+                Message::Control(Control::Sentinel(marker)) => {
+                    wire.receiver.next_frame().on_sentinel(*marker);
                 }
                 Message::Control(other) => unreachable!("{other:?}"),
             }

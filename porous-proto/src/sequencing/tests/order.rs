@@ -6,14 +6,14 @@ use super::*;
 fn sentinels(wire: &Wire) -> Vec<u32> {
     let mut ids = Vec::new();
     for message in &wire.messages {
-        if let Message::Control(Control::Sentinel { id, .. }) = *message {
+        if let Message::Control(Control::Sentinel(Marker { id, .. })) = *message {
             ids.push(id);
         }
     }
     ids
 }
 
-/// Sends a packet of 25 bytes in three fragments.
+/// Sends a packet of 25 bytes in three fragments, and returns them.
 fn fragments(wire: &mut Wire, mode: Mode) -> Vec<Packet<Bytes>> {
     let before = wire.messages.len();
     wire.sender.send(0, Bytes::from_static(&[7; 25]), mode);
@@ -28,7 +28,7 @@ fn fragments(wire: &mut Wire, mode: Mode) -> Vec<Packet<Bytes>> {
     parts
 }
 
-/// What is sent arrives, is delivered, and is acknowledged. What it depended on is returned.
+/// Sends a packet that arrives, is delivered, and is acknowledged. Returns its dependency.
 fn pass(wire: &mut Wire, name: &str) -> u16 {
     wire.messages.clear();
     wire.send(name);
@@ -73,7 +73,7 @@ fn an_incomplete_packet_counts_as_the_newest() {
     wire.arrive("s1");
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 0);
-    // One fragment of packet 3 says as much of the sender as all of it: 3 - 1 >= N_Q - M (Q5).
+    // One fragment of packet 3 shows as well as all of it how far the sender is: 3 - 1 >= N_Q - M (Q5).
     wire.receiver
         .next_frame()
         .on_packet(&borrow(&parts[1]), NOW);
@@ -107,7 +107,7 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
     let mut other = parts[1].clone();
     other.mode = Mode::Passive;
     other.payload = Bytes::from_static(&[8; 10]);
-    // All are checked before any is taken: then nothing contradicts anything (Q13).
+    // All messages of a datagram are checked before any is taken: nothing is there yet to contradict (Q13).
     for part in [&parts[0], &other] {
         let verdict = wire.receiver.check_packet(&borrow(part));
         assert!(matches!(verdict, Verdict::Begin));
@@ -135,16 +135,15 @@ fn a_channel_beyond_the_agreed_ones_is_a_violation() {
         };
         let verdicts = [
             wire.receiver.check_packet(&packet),
-            wire.receiver.check_sentinel(channel, 1),
-            wire.receiver.check_tombstone(channel, 1),
+            wire.receiver.check_sentinel(marker(channel, 1, 0)),
+            wire.receiver.check_tombstone(marker(channel, 1, 0)),
         ];
         let violations = verdicts.map(|verdict| verdict == Verdict::Violation);
         assert_eq!(violations, [refused; 3], "{channel}"); // C18
     }
 }
 
-/// Dependencies reach less than a window back, also over more than all the ids that the wire can
-/// tell apart (Q7).
+/// Dependencies reach back less than a window, also after more packets than the wire has ids (Q7).
 #[test]
 fn a_dependency_does_not_come_round_with_the_ids() {
     let mut wire = Wire::starting_at(params(16, 2), (1 << 16) - 3);
@@ -152,10 +151,11 @@ fn a_dependency_does_not_come_round_with_the_ids() {
     for _ in 0..15 {
         assert!((1..16).contains(&pass(&mut wire, "u")));
     }
+    // More packets than there are ids of two bytes.
     for _ in 0..(1 << 16) + 20 {
         assert_eq!(pass(&mut wire, "u"), 0);
     }
-    // A reliable packet is waited for again.
+    // A new reliable packet is waited for as ever.
     wire.send("r0 u1");
     wire.arrive("u1");
     assert!(wire.delivered().is_empty());
@@ -189,7 +189,7 @@ fn what_the_window_passed_is_stale_for_as_long_as_the_ids_can_tell() {
                 assert!(matches!(check(id), Verdict::Begin), "{base}, {id}");
             }
             let oldest = (base + 16).saturating_sub(modulus);
-            // For ids of 3 bytes, one of these is a whole round of 2 bytes behind.
+            // For ids of 3 bytes, `modulus / 256` is a whole round of ids of 2 bytes.
             let behind = [1, modulus / 256, modulus / 2 + 1].map(|behind| base - behind);
             for id in [oldest, oldest + 1].into_iter().chain(behind) {
                 assert_eq!(check(id), Verdict::Stale, "{base}, {id}");

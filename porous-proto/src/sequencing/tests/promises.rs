@@ -17,10 +17,10 @@ fn options(mode: Mode, token: u64) -> SendOptions {
     SendOptions::new(mode).receipt(token)
 }
 
-/// Takes all that is to be sent.
+/// All messages that are to be sent.
 fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
-    let all =
-        core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.0)).collect();
+    let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.message))
+        .collect();
     sender.audit(&mut Audit::default(), LONGEST);
     all
 }
@@ -43,13 +43,14 @@ const fn fates(count: u8, first: bool, skipped: u64) -> Fates {
 }
 
 fn tombstone(id: u32) -> Message<Bytes> {
-    Message::Control(Control::Tombstone {
+    Message::Control(Control::Tombstone(Marker {
         channel: 0,
         id,
         dependency: 0,
-    })
+    }))
 }
 
+/// D1.
 #[test]
 fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
     let mut sender = sender();
@@ -75,6 +76,7 @@ fn what_waits_beyond_its_time_takes_no_id_and_no_room() {
     assert!(sender.scheduler.expiry.is_never() && messages(&mut sender).is_empty());
 }
 
+/// D1.
 #[test]
 fn a_lost_packet_whose_time_is_over_is_buried() {
     for mode in [Mode::Reliable, Mode::Passive] {
@@ -88,11 +90,13 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
         assert!(!sender.is_current(&sent[0]));
         assert!(receipts(&mut sender).is_empty());
         sender.skipped(&sent[0]);
+        // The second time changes nothing.
         sender.skipped(&sent[0]);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         assert_eq!(messages(&mut sender), [tombstone(0)]);
         assert!(sender.is_current(&tombstone(0)));
-        // The remote host has to know before the connection may be closed.
+        // The tombstone counts as undelivered: the remote host has to know before the connection may be
+        // closed.
         assert_eq!(
             (sender.totals().room.used(), sender.totals().undelivered),
             (0, 1)
@@ -109,6 +113,7 @@ fn a_lost_packet_whose_time_is_over_is_buried() {
     }
 }
 
+/// D1.
 #[test]
 fn fragments_that_wait_beyond_the_time_are_not_sent() {
     for mode in [Mode::Reliable, Mode::Passive, Mode::Unreliable] {
@@ -120,6 +125,7 @@ fn fragments_that_wait_beyond_the_time_are_not_sent() {
         sender.look(NOW + TTL + TICK);
         assert_eq!(receipts(&mut sender), [(1, Outcome::Expired, false)]);
         let told = messages(&mut sender);
+        // A tombstone, unless no other packet can wait for this one.
         let expected = if mode == Mode::Unreliable { 0 } else { 1 };
         assert_eq!(told.len(), expected, "{mode:?}: {told:?}");
         assert_eq!(
@@ -148,6 +154,7 @@ fn what_arrives_in_time_is_delivered() {
     }
 }
 
+/// D2.
 #[test]
 fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
     let mut sender = sender();
@@ -158,18 +165,20 @@ fn a_lost_packet_that_was_only_late_is_delivered_after_all() {
     );
     let [first, second, third] = messages(&mut sender).try_into().unwrap();
     sender.acknowledged(&first);
+    // Both matter, as the packet has a receipt; the receipt is told once.
     assert!(sender.lost(&second) && sender.lost(&third));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Lost, false)]);
     sender.acknowledged(&second);
     assert!(receipts(&mut sender).is_empty());
     sender.acknowledged(&third);
     assert_eq!(receipts(&mut sender), [(1, Outcome::Delivered, true)]);
-    // One without a receipt is not worth remembering.
+    // A late arrival matters only to a packet with a receipt.
     sender.send(0, "abc".into(), Mode::Unreliable);
     let plain = messages(&mut sender);
     assert!(!sender.lost(&plain[0]));
 }
 
+/// D2.
 #[test]
 fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
     let mut sender = sender();
@@ -194,6 +203,7 @@ fn what_the_receive_window_passes_has_come_only_if_it_was_waited_for() {
     assert!(receipts(&mut sender).is_empty());
 }
 
+/// D2.
 #[test]
 fn the_word_of_the_receiver_is_the_last() {
     use Outcome::{Cancelled, Delivered, Expired, Lost, Skipped};
@@ -203,15 +213,15 @@ fn the_word_of_the_receiver_is_the_last() {
         let mut sent = messages(&mut sender);
         sent.retain(|message| matches!(message, Message::Packet(_)));
         assert!(sent.iter().all(is_asked), "{mode:?}");
-        // given: 0 to 3 have arrived / when: it tells of 0 to 4 that it skipped 1, 2 and 4
+        // given: packets 0 to 3 were acknowledged / when: FATES of 0 to 4 say that 1, 2 and 4 were skipped
         (0..4).for_each(|n| sender.acknowledged(&sent[n]));
         let told: Vec<_> = (0..4).map(|token| (token, Delivered, false)).collect();
         assert_eq!(receipts(&mut sender), told);
         sender.on_fates(0, 4, fates(5, true, 0b10110));
-        // then: two are corrected, and 4 gets its first word
+        // then: the receipts of 1 and 2 are corrected, and 4 gets its first one
         let expected = [(1, Skipped, true), (2, Skipped, true), (4, Lost, false)];
         assert_eq!(receipts(&mut sender), expected, "{mode:?}");
-        // ... what is late changes nothing
+        // ... a late acknowledgement, and FATES that come again, change nothing
         sender.acknowledged(&sent[4]);
         sender.on_fates(0, 4, fates(5, true, 0));
         assert!(receipts(&mut sender).is_empty(), "{mode:?}");
@@ -236,7 +246,7 @@ fn the_word_of_the_receiver_is_the_last() {
             (3, Cancelled, false),
         ];
         assert_eq!(receipts(&mut sender), told);
-        // given: they had come before the tombstones / then: that is the last word
+        // given: 1 and 3 came before their tombstones, and 2 did not / then: FATES are the last word
         sender.acknowledged(&sent[0]);
         sender.on_fates(0, 2, fates(3, true, 0b010));
         let expected = [(1, Delivered, true), (3, Delivered, true)];
@@ -248,18 +258,19 @@ fn is_asked(message: &Message<Bytes>) -> bool {
     matches!(message, Message::Packet(packet) if packet.receipt)
 }
 
+/// D2.
 #[test]
 fn fates_may_come_in_any_order_and_need_not_begin_with_the_first_packet() {
     use Outcome::{Delivered, Lost};
     let mut sender = sender();
     (0..6).for_each(|token| sender.send(0, "abc".into(), options(Mode::Unreliable, token)));
     let _ = messages(&mut sender);
-    // given: the second message comes first
+    // given: the second FATES come first
     sender.on_fates(0, 5, fates(2, false, 0b01));
     let expected = [(4, Lost, false), (5, Delivered, false)];
     assert_eq!(receipts(&mut sender), expected);
     assert_eq!(sender.totals().unsettled, 4);
-    // when: the first one tells of 2 and 3 / then: none before them was delivered
+    // when: the first FATES tell of 2 and 3 / then: no packet before them was delivered
     sender.on_fates(0, 3, fates(2, true, 0b10));
     let mut told = receipts(&mut sender);
     told.sort_by_key(|receipt| receipt.0);
@@ -280,7 +291,11 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     let mut wire = Wire::new(params(16, 2));
     wire.sender
         .send(0, "abc".into(), options(Mode::Unreliable, 7));
-    let sent = wire.sender.next_message(Priority::Low, FRAGMENT).unwrap().0;
+    let sent = wire
+        .sender
+        .next_message(Priority::Low, FRAGMENT)
+        .unwrap()
+        .message;
     let Message::Packet(packet) = &sent else {
         panic!("{sent:?}");
     };
@@ -300,6 +315,7 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     }
     let again = core::iter::from_fn(|| wire.receiver.next_signal());
     let again: Vec<Control> = again.collect();
+    // No more than a bound may wait to be repeated.
     assert!(again.len() == 1024 && again.iter().all(|control| *control == expected));
 }
 
@@ -317,7 +333,7 @@ fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
         };
         receiver.next_frame().on_packet(&borrow(packet), NOW);
     };
-    // given: the first was passed, which WINDOW has told, and that is lost
+    // given: the first packet was passed, WINDOW has told it, and WINDOW is lost
     take(0, &mut wire.receiver);
     assert!(wire.receiver.receive(NOW).is_some());
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
@@ -346,7 +362,7 @@ fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
 }
 
 #[test]
-fn what_waits_for_its_last_word_takes_room() {
+fn a_packet_that_waits_for_its_last_receipt_takes_room() {
     let mut sender = sender();
     for token in 0..8 {
         sender.send(0, "abc".into(), options(Mode::Unreliable, token));
@@ -355,7 +371,7 @@ fn what_waits_for_its_last_word_takes_room() {
     sent.iter().for_each(|message| sender.acknowledged(message));
     sender.send(0, "abc".into(), Mode::Reliable);
     let _ = messages(&mut sender);
-    // when: it is told of the last one only / then: each of the others takes 64 bytes
+    // when: FATES tell of the last packet only / then: each of the 7 others takes 192 bytes
     let room = |sender: &mut Sequencing| {
         let fits = |&len: &usize| sender.has_room(0, Mode::Reliable, len, 0);
         (0..100_000).rev().find(fits).unwrap()
@@ -367,12 +383,15 @@ fn what_waits_for_its_last_word_takes_room() {
     assert_eq!(room(&mut sender), before);
 }
 
+/// D4.
 #[test]
 fn what_is_cancelled_before_it_was_sent_is_gone() {
     let mut sender = sender();
     for token in [1, 2, 1] {
         sender.send(0, "abc".into(), options(Mode::Reliable, token));
     }
+    // Both packets with receipt 1 at once; nothing is left for the second call, nor is there any on channel
+    // 1.
     assert!(sender.cancel(0, 1) && !sender.cancel(0, 1) && !sender.cancel(1, 2));
     assert_eq!(receipts(&mut sender), [(1, Outcome::Cancelled, false); 2]);
     assert_eq!(
@@ -383,6 +402,7 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
     assert_eq!(messages(&mut sender).len(), 1);
 }
 
+/// D4.
 #[test]
 fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     let mut sender = sender();
@@ -390,7 +410,7 @@ fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     sender.send(0, "abc".into(), options(Mode::Reliable, 1));
     sender.send(0, "abc".into(), options(Mode::Reliable, 2));
     let sent = messages(&mut sender);
-    // The first one is not sent again anyway.
+    // With this receipt there is an unreliable packet, too, which would not be sent again anyway.
     assert!(sender.cancel(0, 1) && !sender.cancel(0, 1));
     assert!(sender.cancel(0, 2));
     assert!(receipts(&mut sender).is_empty());
@@ -407,6 +427,7 @@ fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     assert_eq!(messages(&mut sender), [tombstone(1)]);
 }
 
+/// D4.
 #[test]
 fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     let mut sender = sender();
@@ -429,10 +450,7 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     );
     let left = messages(&mut sender);
     let ids: Vec<_> = left.iter().filter_map(sent_packet).collect();
-    assert!(matches!(
-        left[0],
-        Message::Control(Control::Tombstone { .. })
-    ));
+    assert!(matches!(left[0], Message::Control(Control::Tombstone(_))));
     assert_eq!(ids, [(0, 1)]);
     assert_eq!(
         (sender.totals().unsent, sender.totals().undelivered),
@@ -440,6 +458,7 @@ fn a_packet_that_is_being_sent_is_cancelled_at_once() {
     );
 }
 
+/// D3.
 #[test]
 fn what_was_replaced_is_told_and_leaves_the_budget() {
     let mut sender = sender();
@@ -452,13 +471,13 @@ fn what_was_replaced_is_told_and_leaves_the_budget() {
         (67, 1)
     );
     assert_eq!(messages(&mut sender).len(), 1);
-    // It has left: the next one is another packet.
+    // The packet has left, so that the next one with its key replaces nothing.
     sender.send(0, "abc".into(), keyed(3));
     assert_eq!(messages(&mut sender).len(), 1);
     assert!(receipts(&mut sender).is_empty());
 }
 
-/// What depends on a packet that is outdated waits for it only if it was sent before.
+/// A packet waits for an outdated one only if it was begun before the newer one with the key. D3.
 #[test]
 fn a_packet_does_not_wait_for_an_older_one_with_its_key() {
     let mut sender = sender();

@@ -1,4 +1,4 @@
-//! Tombstones (`docs/wire.md`, "Control"), as they are received.
+//! Tombstones, as a receiver takes them in (`docs/wire.md`, "Control").
 
 use super::*;
 use crate::frame::Fragment;
@@ -19,7 +19,7 @@ fn packet(mode: Mode, id: u32, dependency: u16) -> Packet<&'static [u8]> {
     }
 }
 
-/// One of three fragments of ten bytes each.
+/// A fragment of ten bytes, of a packet of three.
 fn part(mode: Mode, index: u32) -> Packet<&'static [u8]> {
     Packet {
         fragment: Fragment::new(10 * index, 30),
@@ -28,10 +28,12 @@ fn part(mode: Mode, index: u32) -> Packet<&'static [u8]> {
     }
 }
 
-/// A tombstone arrives: what was thought of it.
+/// A tombstone arrives: the verdict on it.
 fn bury(receiver: &mut Sequencing, id: u32, dependency: u32) -> Verdict {
-    let verdict = receiver.check_tombstone(0, id);
-    receiver.next_frame().on_tombstone(0, id, dependency);
+    let verdict = receiver.check_tombstone(marker(0, id, dependency));
+    receiver
+        .next_frame()
+        .on_tombstone(marker(0, id, dependency));
     receiver.audit(&mut Audit::default(), LONGEST);
     verdict
 }
@@ -68,6 +70,7 @@ fn a_tombstone_waits_for_what_it_depends_on() {
     receiver
         .next_frame()
         .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+    // Both packets, and not the tombstone between them.
     assert_eq!(received(&mut receiver), 2);
 }
 
@@ -77,6 +80,7 @@ fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() 
         let mut receiver = receiver();
         receiver.next_frame().on_packet(&part(mode, 0), NOW);
         receiver.next_frame().on_packet(&part(mode, 2), NOW);
+        // 64 for the packet, and what came of it; then only the charge of the tombstone is left.
         assert_eq!(receiver.totals().kept, 64 + 20);
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
         assert_eq!(receiver.totals().kept, 64);
@@ -106,6 +110,7 @@ fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
     other
         .next_frame()
         .on_packet(&part(Mode::Unreliable, 0), NOW);
+    // An unreliable packet has no tombstone, and a complete one is delivered all the same.
     assert_eq!(bury(&mut other, 0, 0), Verdict::Stale);
     assert_eq!(other.totals().kept, 64 + 10);
     other
@@ -126,11 +131,14 @@ fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
 #[test]
 fn a_tombstone_that_nobody_can_have_sent_changes_nothing() {
     let mut receiver = receiver();
-    // It depends on what was before the first packet, or its channel is none.
+    // It depends on a packet before the first one, or names a channel that does not exist.
     assert_eq!(bury(&mut receiver, 0, 1), Verdict::Begin);
-    assert_eq!(receiver.check_tombstone(2, 0), Verdict::Violation);
-    receiver.next_frame().on_tombstone(2, 0, 0);
+    assert_eq!(
+        receiver.check_tombstone(marker(2, 0, 0)),
+        Verdict::Violation
+    );
+    receiver.next_frame().on_tombstone(marker(2, 0, 0));
     assert_eq!(receiver.totals().kept, 0);
-    // On a channel of which nothing has come yet.
-    assert_eq!(receiver.check_tombstone(1, 0), Verdict::Begin);
+    // It comes on a channel of which nothing has come yet.
+    assert_eq!(receiver.check_tombstone(marker(1, 0, 0)), Verdict::Begin);
 }

@@ -8,7 +8,7 @@ use super::*;
 use crate::config::Channel as Settings;
 use crate::hooks::audit::Audit;
 
-/// A receiver whose first channel is unordered.
+/// A receiver whose first channel is unordered. The sender need not know.
 fn unordered(params: SequencingParams) -> Sequencing {
     let settings = Settings::new(Priority::Low).unordered();
     Sequencing::new(params, 0, AGE).with_channels(&[settings])
@@ -37,17 +37,20 @@ fn packets_are_delivered_as_they_come_and_each_once() {
     assert_eq!(wire.m_b(), 5);
 }
 
+/// D5.
 #[test]
-fn who_is_late_is_not_skipped_before_the_second_report() {
+fn a_late_packet_is_not_skipped_before_the_second_report() {
     let mut wire = wire(params(256, 32));
     wire.send("u0 u1 p2 u3");
     wire.arrive("u3");
     assert_eq!(wire.delivered(), ["u3"]);
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
+    // At the first report the window waits for 0 to 2, which are missing for the first time.
     assert_eq!((wire.m_b(), wire.window_acks().len()), (0, 0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u1"]);
     let again = wire.receiver.signals.report_deadline();
+    // There is another report without further arrivals: it passes what is still missing.
     assert_eq!(again, NOW + 2 * REPORT_AFTER);
     wire.receiver.handle_timeout(again);
     assert_eq!((wire.m_b(), wire.window_acks()), (4, alloc::vec![3]));
@@ -84,13 +87,14 @@ fn the_window_is_never_more_than_half_full_of_holes() {
             wire.arrive("u3");
         }
         while wire.receiver.receive(NOW).is_some() {}
-        // What was delivered last may be behind.
+        // A call without a packet to deliver moves the window as well.
         let _ = wire.receiver.receive(NOW);
         wire.receiver.audit(&mut Audit::default(), LONGEST);
         assert!(wire.m_b() >= base, "{newest}: {}", wire.m_b());
     }
 }
 
+/// D5.
 #[test]
 fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
     let mut wire = wire(params(24, 4));
@@ -99,6 +103,7 @@ fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
     wire.arrive("s3 s7 s11 s15 s19 s23");
     assert!(wire.receiver.is_readable());
     assert!(wire.delivered().is_empty());
+    // Half a window is left to the sender: sentinels before that are passed at once.
     assert_eq!(wire.m_b(), 12);
     assert_eq!(wire.window_acks(), [11]);
     wire.send("u24");
@@ -109,9 +114,9 @@ fn a_sentinel_lets_the_window_move_when_a_whole_window_was_lost() {
 #[test]
 fn a_tombstone_is_not_delivered_and_nobody_waits_for_it() {
     let mut receiver = unordered(params(16, 2));
-    receiver.next_frame().on_tombstone(0, 1, 1);
+    receiver.next_frame().on_tombstone(marker(0, 1, 1));
     assert_eq!(receiver.receive(NOW), None);
-    receiver.next_frame().on_tombstone(0, 0, 0);
+    receiver.next_frame().on_tombstone(marker(0, 0, 0));
     assert_eq!(receiver.receive(NOW), None);
     assert_eq!(receiver.table.get(0).unwrap().receiver.base(), 2);
     receiver.audit(&mut Audit::default(), LONGEST);
@@ -129,6 +134,7 @@ fn what_was_not_read_is_not_skipped() {
     );
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     wire.receiver.handle_timeout(NOW + 2 * REPORT_AFTER);
+    // Packet 2 is complete and was not read: no report passes it.
     assert!(wire.m_b() <= 2);
     assert_eq!(wire.delivered(), ["u2", "u13", "u14", "u15"]);
 }
@@ -141,19 +147,14 @@ fn arrive(wire: &mut Wire, index: usize) {
             assert_ne!(verdict, Verdict::Violation);
             wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
         }
-        Message::Control(Control::Sentinel {
-            channel,
-            id,
-            dependency,
-        }) => wire
-            .receiver
-            .next_frame()
-            .on_sentinel(channel, id, dependency),
+        Message::Control(Control::Sentinel(marker)) => {
+            wire.receiver.next_frame().on_sentinel(marker)
+        }
         Message::Control(other) => unreachable!("{other:?}"),
     }
 }
 
-/// All that can be is delivered, each packet for the first time, and the sender hears of it.
+/// Receives all packets that can be delivered, each for the first time, and the sender hears of it.
 fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     while let Some((_, _, payload)) = wire.receiver.receive(now) {
         assert!(seen.insert(payload[0]), "{} twice", payload[0]);
@@ -162,7 +163,7 @@ fn settle(wire: &mut Wire, now: Instant, seen: &mut BTreeSet<u8>) {
     wire.window_acks();
 }
 
-/// Everything that is repeated arrives, and the sender goes on to the end.
+/// All repeated messages arrive, until the sender has come to the end.
 fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
     for _ in 0..60 {
         wire.send("");
@@ -180,8 +181,8 @@ fn heal(wire: &mut Wire, mut now: Instant, seen: &mut BTreeSet<u8>) {
 }
 
 proptest! {
-    /// Whatever is lost, doubled or late: each at most once; and once all that is reliable has come,
-    /// all of it was delivered and the windows can go on.
+    /// Whichever messages are lost, doubled or late, each packet comes at most once; and once all reliable
+    /// messages have come, all reliable packets were delivered and the windows can move on. D5.
     #[test]
     fn each_packet_comes_at_most_once_and_reliable_ones_exactly_once(
         modes in proptest::collection::vec(0_u8..3, 1..120),

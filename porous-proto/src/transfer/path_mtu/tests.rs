@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// The sizes that are tried in so many seconds, one each 10 ms at most, on a path that carries
+/// The sizes that are tried within `seconds` from `from` on, at most one each 10 ms, on a path that carries
 /// `limit` bytes; and the size that is found.
 fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>, u16) {
     let mut tried = Vec::new();
@@ -29,6 +29,7 @@ fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>,
     (tried, path.current())
 }
 
+/// D8.
 #[test]
 fn all_is_tried_first_and_then_the_middle() {
     let found = |limit| search(&mut PathMtu::new(1200, 1452, 0), 0, 60, limit);
@@ -40,6 +41,7 @@ fn all_is_tried_first_and_then_the_middle() {
     assert_eq!((tried.len(), size), (12, 1200), "{tried:?}");
 }
 
+/// D8.
 #[test]
 fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
     for max in [1201, 1250, 1452, 9000, 65_507] {
@@ -57,7 +59,7 @@ fn whatever_the_path_carries_is_found_to_within_forty_bytes_by_few_probes() {
 }
 
 #[test]
-fn the_first_seconds_are_left_alone_and_so_is_who_sends_little() {
+fn no_size_is_tried_in_the_first_seconds_or_without_need() {
     let mut path = PathMtu::new(1200, 1452, 0);
     assert_eq!(search(&mut path, 0, 5, 1452).0, []);
     path.is_wanted = false;
@@ -87,7 +89,7 @@ fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() 
             "others came later"
         );
     }
-    // What is small and comes says nothing.
+    // A small frame that arrives says nothing of large ones.
     assert!(!path.on_vanished(20_010, 0, at(20_000)));
     assert!(!path.on_passed(20_011, false));
     assert!(!path.on_vanished(20_012, 0, at(20_000)));
@@ -99,6 +101,7 @@ fn four_large_losses_with_none_that_came_and_three_probes_end_it_for_a_minute() 
     assert_eq!(search(&mut path, 83, 10, 1452), ([1452].into(), 1452));
 }
 
+/// D8.
 #[test]
 fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
     let mut path = PathMtu::new(1200, 1452, 0);
@@ -110,7 +113,7 @@ fn what_was_lost_by_chance_is_made_good_by_a_probe_but_not_again_and_again() {
     };
     assert_eq!((vanish(&mut path, 20), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 20, 1, 1452), ([1452].into(), 1452));
-    // What was lost with them says no more.
+    // Frames of the old size that were lost say nothing any more.
     assert!((0..9).all(|id| !path.on_vanished(id, 0, at(21_000))));
     assert_eq!((vanish(&mut path, 79), path.current()), (1, 1200));
     assert_eq!(search(&mut path, 79, 60, 1452), (Vec::new(), 1200));

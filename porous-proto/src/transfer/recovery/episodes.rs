@@ -1,39 +1,42 @@
-//! Episodes of loss (RFC 9002 §7.3.1, RFC 8985 §6.2; `docs/deviations.md` P5): what is lost within
-//! one round trip counts once, and not at all if it was not lost.
+//! Episodes of loss: frames that are lost within one round trip shrink the window once, and not at all if
+//! they prove to have been only late (RFC 9002 §7.3.1, RFC 8985 §6.2; `docs/deviations.md` P5).
 
-/// Episodes without a spurious loss after which what was learnt about reordering is forgotten.
+/// Consecutive episodes without a spurious loss after which thresholds for reordering shrink to the default.
 const CLEAN: u8 = 16;
 
-/// The episodes of one peer: times in which frames are lost, from the first one until one is
-/// acknowledged that was sent after it.
+/// The episodes of one path. One lasts from the first loss until a frame is acknowledged that was sent after
+/// that loss was noticed.
 #[derive(Debug, Default)]
 pub(super) struct Episodes {
-    /// Whether there is one now.
+    /// True during an episode.
     is_on: bool,
-    /// The first frame that the newest one lost. Losses are found from the oldest frame on.
+    /// Id of the first frame that the newest episode lost. Losses are found from the oldest frame on.
     first: u64,
-    /// The id that was next when it began: what was sent before begins no other.
+    /// The id that was next when the newest episode began. The loss of an older frame begins no episode: the
+    /// window shrank for that flight already.
     end: u64,
-    /// Losses of it that did not prove spurious, and marks.
+    /// Losses of the newest episode that did not prove spurious, and its marks.
     real: u32,
-    /// Whether there was a loss.
+    /// True if the newest episode has a loss, and not only marks.
     has_loss: bool,
-    /// Whether one did.
+    /// True if a loss of the newest episode proved spurious.
     spurious: bool,
-    /// How many were without an error, one after the other.
+    /// Consecutive episodes without a spurious loss.
     clean: u8,
 }
 
 impl Episodes {
-    /// A frame is lost, and `next` is the id that is next: whether an episode begins.
+    /// A frame is lost; `next` is the id that the next frame will have. Returns whether an episode begins.
     pub(super) const fn on_lost(&mut self, id: u64, next: u64) -> bool {
         let begins = self.on_trouble(id, next);
+        // A frame of the flight before the last episode is lost outside of any: there is none to mark.
         self.has_loss |= self.is_on;
         begins
     }
 
-    /// A router has marked a frame: whether an episode begins. Nothing excuses that.
+    /// A router has marked a frame. Returns whether an episode begins.
     pub(super) const fn on_marked(&mut self, id: u64, next: u64) -> bool {
+        // Counted as real for good: a late acknowledgement excuses a loss, but nothing excuses a mark.
         self.on_trouble(id, next)
     }
 
@@ -50,12 +53,14 @@ impl Episodes {
         begins
     }
 
-    /// A frame was acknowledged: whether the last of many episodes without an error has ended.
+    /// A frame was acknowledged. Returns true when the last of [`CLEAN`] episodes without a spurious loss
+    /// ends with it.
     pub(super) const fn on_acknowledged(&mut self, id: u64) -> bool {
         if !self.is_on || id < self.end {
             return false;
         }
         self.is_on = false;
+        // Marks alone say nothing of how far frames overtake each other.
         if !self.has_loss {
             return false;
         }
@@ -67,8 +72,9 @@ impl Episodes {
         many
     }
 
-    /// A frame was not lost: whether none of the episode was, which is then as if it had not been.
+    /// A frame that had counted as lost has arrived. Returns true if nothing of the episode was lost.
     pub(super) const fn on_spurious(&mut self, id: u64) -> bool {
+        // A frame of an earlier episode excuses nothing of this one: its loss is not counted in `real`.
         if !self.is_on || id < self.first || id >= self.end {
             return false;
         }
@@ -76,6 +82,8 @@ impl Episodes {
         self.real = self.real.saturating_sub(1);
         let none = self.real == 0;
         if none {
+            // The window was restored, so that a further loss of the same flight has to begin an episode of
+            // its own: `end` goes back.
             (self.is_on, self.end, self.clean) = (false, self.first, 0);
         }
         none
@@ -93,13 +101,14 @@ mod tests {
         episodes.on_acknowledged(19);
         assert!(!episodes.on_lost(12, 30));
         episodes.on_acknowledged(20);
-        // 19 was sent before it began: the window was made smaller for that already.
+        // Frame 19 was sent before the episode began: the window has shrunk for it already.
         assert!(!episodes.on_lost(19, 40));
         assert!(episodes.on_lost(20, 40));
     }
 
+    /// P5.
     #[test]
-    fn what_is_left_of_the_episode_before_excuses_nothing() {
+    fn a_late_frame_of_an_earlier_episode_excuses_nothing() {
         let mut episodes = Episodes::default();
         episodes.on_lost(10, 20);
         episodes.on_acknowledged(20);
@@ -109,8 +118,9 @@ mod tests {
         assert!(episodes.on_spurious(25));
     }
 
+    /// P5.
     #[test]
-    fn who_is_excused_once_is_not_for_the_next_loss() {
+    fn an_episode_that_was_taken_back_excuses_no_later_loss() {
         let mut episodes = Episodes::default();
         assert!(episodes.on_lost(10, 20) && !episodes.on_lost(11, 20));
         assert!(!episodes.on_spurious(10) && episodes.on_spurious(11));
@@ -118,6 +128,7 @@ mod tests {
         assert!(!episodes.on_spurious(11));
     }
 
+    /// D9.
     #[test]
     fn a_mark_is_an_episode_or_a_part_of_one_and_is_not_excused() {
         let mut episodes = Episodes::default();
@@ -128,7 +139,7 @@ mod tests {
         assert!(episodes.on_lost(20, 30) && !episodes.on_marked(29, 31));
         assert!(!episodes.on_spurious(20), "there was a mark");
         episodes.on_acknowledged(30);
-        // Of reordering marks say nothing.
+        // Marks say nothing of reordering.
         for id in 1..=40 {
             assert!(episodes.on_marked(100 * id, 100 * id + 1));
             assert!(!episodes.on_acknowledged(100 * id + 1));

@@ -1,5 +1,5 @@
-//! When a frame is lost, and when an acknowledgement is asked for: by the rules of the paper, or by
-//! the modern ones.
+//! Recovery: when a frame counts as lost, and when the sender asks for an acknowledgement, by the rules of
+//! the paper or by the modern ones.
 
 mod episodes;
 mod modern;
@@ -17,33 +17,34 @@ use crate::config::Policy;
 use crate::congestion::Signal;
 use crate::time::Instant;
 
-/// What is on its way, as far as the timers need it.
+/// What the timers of a path need to know of the frames that are on their way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     /// The oldest frame whose fate matters: its id, and when it was sent.
     pub(crate) oldest: Option<(u64, Instant)>,
-    /// When the oldest frame with reliable content was sent that no probe has repeated, and whether
-    /// it is to be acknowledged at once.
+    /// When the oldest frame with reliable content was sent that no probe has repeated, and whether that
+    /// frame asked to be acknowledged at once.
     pub(crate) unprobed: Option<(Instant, bool)>,
 }
 
-/// What is due.
+/// What happens at a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// The oldest frame is lost.
     Loss,
     /// The oldest reliable content goes out once more, in one datagram.
     Probe,
-    /// The same, in two, or a ping: there has been no acknowledgement for long.
+    /// No acknowledgement came for long: all reliable content goes out once more, in two datagrams; a ping
+    /// does if nothing is reliable.
     Timeout,
 }
 
 /// How a timeout asks for an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    /// By what is on its way and reliable, which goes out once more; otherwise by a ping alone.
+    /// True if reliable content that is on its way goes out once more; false if a ping asks alone.
     pub(crate) repeats: bool,
-    /// The one before was not answered either.
+    /// True if the question before this one was not answered either.
     pub(crate) is_again: bool,
 }
 
@@ -52,41 +53,42 @@ pub(crate) struct Question {
 pub(crate) struct Lost {
     pub(crate) id: u64,
     pub(crate) sent: Instant,
-    /// The id of the next frame.
+    /// The id that the next frame of the sender will have, at the moment of the verdict.
     pub(crate) next: u64,
-    /// A frame between this one and the last that was lost has arrived.
+    /// True if a frame with an id between this one and the last lost one has arrived.
     pub(crate) is_alone: bool,
 }
 
-/// The rules of one path, with what they remember. What only the modern rules do is nothing by default.
+/// The rules of one path, with what they remember. A default does nothing: the paper has no such rule.
 pub(crate) trait Recovery: fmt::Debug + Send + Sync {
-    /// A frame leaves whose acknowledgement is awaited.
+    /// A frame whose acknowledgement is awaited leaves.
     fn on_sent(&mut self, _now: Instant) {}
 
-    /// Whether something was lost in the last seconds: then it is worth an acknowledgement of its own
-    /// to know soon what becomes of reliable content (T19).
+    /// Whether a frame was lost in the last seconds: then reliable content asks for an acknowledgement of its
+    /// own, so that its fate is known soon (`docs/deviations.md` T19).
     fn is_lossy(&self, _now: Instant) -> bool {
         false
     }
 
-    /// A frame was acknowledged, for the first time: with data that was in flight, or without.
-    /// `is_idle`: no data is in flight any more.
+    /// A frame was acknowledged for the first time. `data`: it was in flight. `is_idle`: nothing is in flight
+    /// any more.
     fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant);
 
-    /// Whether the oldest frame is lost: later ones have overtaken it, many or long ago.
+    /// Whether the oldest frame is lost: later frames have overtaken it, enough of them or long enough ago.
     fn is_lost(&self, frame: (u64, Instant), acks: &LaterAcks, rtt: &Rtt, now: Instant) -> bool;
 
-    /// A frame with data is considered lost: what that means for the congestion window.
+    /// A frame with data counts as lost. Returns what the congestion controller is told of it.
     fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, now: Instant) -> Signal;
 
-    /// A frame with data that was considered lost was acknowledged, when `newest` was acknowledged
-    /// already. Whether nothing was lost in this episode: it counts as if it had not been.
+    /// A frame with data that had counted as lost was acknowledged; `newest` is the newest id that had been
+    /// acknowledged before. Returns true if nothing of the episode was lost: the episode then counts as if it
+    /// had not been.
     fn on_spurious(&mut self, _id: u64, _newest: u64, _rtt: &Rtt) -> bool {
         false
     }
 
-    /// A router has marked a frame, which has come: whether an episode begins. `next` is the id of the
-    /// next frame.
+    /// A router has marked a frame, which has arrived. `next` is the id of the next frame. Returns whether an
+    /// episode begins.
     fn on_marked(&mut self, _id: u64, _next: u64) -> bool {
         false
     }
@@ -94,22 +96,23 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// What is due next, and when.
     fn deadline(&self, flight: &Flight, acks: &LaterAcks, rtt: &Rtt) -> (Instant, Due);
 
-    /// How long the first probe for a frame waits, which asked for an acknowledgement at once or did
-    /// not.
+    /// Time from sending a frame with reliable content to its first probe. `at_once`: the frame asked for an
+    /// acknowledgement at once.
     fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Duration {
         Duration::MAX
     }
 
-    /// An early probe was acknowledged, or what it repeated was: whether that had arrived before (P7).
+    /// The fate of an early probe is known. `had_arrived`: what it repeated had arrived before, so that the
+    /// probe was needless (`docs/deviations.md` P7).
     fn on_probed(&mut self, _had_arrived: bool) {}
 
-    /// A timeout has passed: how to ask. `None` by the paper's rules, which have no probes.
+    /// A timeout has passed. Returns how to ask; `None` by the rules of the paper, which have no probes.
     fn on_timeout(&mut self, _now: Instant) -> Option<Question> {
         None
     }
 }
 
-/// The rules of a policy.
+/// The rules of a policy, for a path of which nothing is known.
 pub(crate) fn of(policy: Policy) -> Box<dyn Recovery> {
     match policy {
         Policy::Paper => Box::new(Paper::default()),

@@ -1,6 +1,6 @@
-//! Loss detection as the paper has it: three later acknowledgements or T_rto drop a frame (§3.1.3,
-//! §3.1.5, Figure 7), drops mean one backoff in a round trip and a reset if nothing arrives for long
-//! (§3.1.4), and sentinel frames move the remote window on (§3.1.2).
+//! Loss detection by the paper. Three later acknowledgements or T_rto drop a frame (§3.1.3, §3.1.5,
+//! Figure 7). Drops make the sender back off once in a round trip, and reset the window if nothing arrives
+//! for long (§3.1.4). Sentinel frames move the remote window on (§3.1.2).
 
 use super::{Due, Flight, Lost, Recovery};
 use crate::congestion::Signal;
@@ -8,20 +8,22 @@ use crate::time::Instant;
 use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::Rtt;
 
-/// ρ of (13).
+/// T_rto in the longest time without an acknowledgement before the window is reset: ρ of (13).
 const RESET_FACTOR: u32 = 8;
 
 /// The rules of the paper, on one path.
 #[derive(Debug, Default)]
 pub(crate) struct Paper {
-    /// There is no second backoff before this time.
+    /// Drops before this time cause no second backoff.
     backed_off_until: Instant,
-    /// The first drop since an acknowledgement last came.
+    /// When the first frame was dropped since data was last acknowledged.
     first_drop: Option<Instant>,
 }
 
 impl Recovery for Paper {
     fn on_acknowledged(&mut self, _: u64, data: bool, _: bool, _: Instant) {
+        // An acknowledged ping or bare acknowledgement does not count: the reset is for paths on which data
+        // does not arrive.
         if data {
             self.first_drop = None;
         }
@@ -32,6 +34,8 @@ impl Recovery for Paper {
     }
 
     fn deadline(&self, flight: &Flight, _: &LaterAcks, rtt: &Rtt) -> (Instant, Due) {
+        // Only the oldest frame can time out: ids are in the order of sending. Nothing doubles here, as the
+        // timeout of the published revision does not grow (the modern rules do otherwise: T3).
         let sent = flight.oldest.map_or(Instant::NEVER, |(_, sent)| sent);
         (sent + rtt.timeout(), Due::Loss)
     }
@@ -40,12 +44,15 @@ impl Recovery for Paper {
         let reset_timeout = RESET_FACTOR * rtt.timeout(); // (13)
         let first = *self.first_drop.get_or_insert(now);
         if now.saturating_duration_since(first) > reset_timeout {
+            // The next reset needs as long a silence again.
             self.first_drop = Some(now);
-            // A reset is a backoff, too: the drops of the same step would overwrite (14) by (12)
-            // (`docs/deviations.md` P13).
+            // A reset is a backoff as well: otherwise the other drops of the same step would set W_s by
+            // (12), and overwrite what (14) has set (`docs/deviations.md` P13).
             self.backed_off_until = now + rtt.smoothed();
             Signal::Persistent
         } else if now >= self.backed_off_until {
+            // What is dropped within a round trip was sent before the sender could react to the first
+            // drop (11).
             self.backed_off_until = now + rtt.smoothed();
             Signal::Loss
         } else {
@@ -63,7 +70,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Round trips of a little more than 100 ms, and T0, when a first frame was dropped.
+    /// The state after a first drop, with round trips of a little more than 100 ms, and when that drop was.
     fn dropped_once() -> (Paper, Rtt, Instant) {
         let (mut paper, mut rtt) = (Paper::default(), Rtt::new(Policy::Paper));
         (0..200).for_each(|_| rtt.on_pong(100 * MS, Instant::ZERO));
@@ -79,6 +86,7 @@ mod tests {
         is_alone: false,
     };
 
+    /// T15.
     #[test]
     fn equation_11_a_drop_halves_the_window_once_a_round_trip() {
         let (mut paper, rtt, at) = dropped_once();

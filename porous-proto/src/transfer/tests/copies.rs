@@ -1,4 +1,4 @@
-//! Copies in spare bytes: where they ride, and what ends them.
+//! Copies in spare bytes: in which frames they leave, and what ends them.
 
 use super::*;
 use crate::config::Policy;
@@ -10,10 +10,10 @@ fn sides() -> [Side; 2] {
 }
 
 impl Side {
-    fn queue(&mut self, name: u8, len: usize, delivery: Delivery, copies: u8) {
+    fn queue(&mut self, name: u8, len: usize, mode: Mode, copies: u8) {
         let message = NextMessage {
             copies,
-            ..message(name, len, delivery)
+            ..message(name, len, mode)
         };
         self.script.low.push_back(message);
     }
@@ -36,31 +36,31 @@ impl Side {
 #[test]
 fn copies_ride_in_the_next_frames_behind_what_is_new() {
     for mut side in sides() {
-        for (name, delivery) in [(0, Delivery::Reliable), (1, Delivery::Unreliable)] {
-            side.queue(name, 40, delivery, 2);
+        for (name, mode) in [(0, Mode::Reliable), (1, Mode::Unreliable)] {
+            side.queue(name, 40, mode, 2);
         }
         assert_eq!(side.frame(), Some(vec![0, 1]));
         assert_eq!(side.later(), None, "no frame for a copy alone");
-        side.queue(2, 40, Delivery::Reliable, 0);
+        side.queue(2, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0, 1]));
-        side.queue(3, 40, Delivery::Reliable, 0);
+        side.queue(3, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![3, 0, 1]));
-        side.queue(4, 40, Delivery::Reliable, 0);
+        side.queue(4, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![4]));
     }
 }
 
-/// P8: what follows at once may share the fate.
+/// P8: a frame that follows at once may be lost together with the first.
 #[test]
 fn no_copy_rides_in_the_same_instant() {
     for mut side in sides() {
-        side.queue(0, 50, Delivery::Unreliable, 1);
-        side.queue(1, 480, Delivery::Unreliable, 0);
-        side.queue(2, 50, Delivery::Unreliable, 0);
+        side.queue(0, 50, Mode::Unreliable, 1);
+        side.queue(1, 480, Mode::Unreliable, 0);
+        side.queue(2, 50, Mode::Unreliable, 0);
         assert_eq!(side.frame(), Some(vec![0]));
         assert_eq!(side.frame(), Some(vec![1]));
         assert_eq!(side.frame(), Some(vec![2]));
-        side.queue(3, 50, Delivery::Unreliable, 0);
+        side.queue(3, 50, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![3, 0]));
     }
 }
@@ -69,17 +69,18 @@ fn no_copy_rides_in_the_same_instant() {
 #[test]
 fn an_acknowledgement_of_any_frame_cancels_copies() {
     for mut side in sides() {
-        for delivery in [Delivery::Reliable, Delivery::Unreliable] {
-            side.queue(0, 40, delivery, 3);
-            side.queue(1, 40, delivery, 3);
+        for mode in [Mode::Reliable, Mode::Unreliable] {
+            side.queue(0, 40, mode, 3);
+            side.queue(1, 40, mode, 3);
             let first = side.transfer.outbound.queue.next();
             assert_eq!(side.frame(), Some(vec![0, 1]));
-            side.queue(2, 40, delivery, 0);
+            side.queue(2, 40, mode, 0);
             assert_eq!(side.later(), Some(vec![2, 0, 1]));
             side.acknowledge(&[first + 1]);
-            side.queue(3, 40, delivery, 0);
+            side.queue(3, 40, mode, 0);
             assert_eq!(side.later(), Some(vec![3]));
-            // Of the frames without them, one is lost: they are not.
+            // The first frame, without copies, is not acknowledged: its messages have arrived in the next
+            // one.
             side.acknowledge(&[first + 2]);
             side.script.lost.clear();
             assert_eq!(side.script.acknowledged, [2, 0, 1, 3]);
@@ -94,13 +95,13 @@ fn an_acknowledgement_of_any_frame_cancels_copies() {
 #[test]
 fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Unreliable, 1);
-        side.queue(1, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Unreliable, 1);
+        side.queue(1, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0, 1]));
-        side.queue(2, 40, Delivery::Unreliable, 0);
+        side.queue(2, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0, 1]));
         for name in 3..7 {
-            side.queue(name, 40, Delivery::Unreliable, 0);
+            side.queue(name, 40, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
         side.acknowledge(&[2, 3]);
@@ -112,17 +113,17 @@ fn a_message_with_copies_is_lost_when_all_frames_are_that_carried_it() {
     }
 }
 
-/// P8: loss is not told while a copy is under way.
+/// P8: a message is not told as lost while a copy is on its way.
 #[test]
 fn a_message_is_not_lost_while_its_copy_is_under_way() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         for name in 1..4 {
             assert!(side.frame().is_some_and(|names| names.len() == 1));
-            side.queue(name, 450, Delivery::Unreliable, 0);
+            side.queue(name, 450, Mode::Unreliable, 0);
         }
         assert_eq!(side.frame(), Some(vec![3]));
-        side.queue(4, 40, Delivery::Unreliable, 0);
+        side.queue(4, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![4, 0]));
         side.acknowledge(&[1, 2, 3]);
         assert_eq!(
@@ -135,94 +136,94 @@ fn a_message_is_not_lost_while_its_copy_is_under_way() {
     }
 }
 
-/// P8: what was lost before it found room goes out as what was lost, and its copies after that.
+/// P8: a message that was lost before its copy found room leaves as a lost message, and its copies after it.
 #[test]
 fn what_was_lost_before_it_found_room_is_copied_after_it_was_sent_again() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         for name in 1..4 {
-            side.queue(name, 490, Delivery::Unreliable, 0);
+            side.queue(name, 490, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
         side.acknowledge(&[1, 2]);
         side.acknowledge(&[3]);
         assert_eq!(side.transfer.outbound.figures.lost, 1);
-        side.queue(4, 40, Delivery::Unreliable, 0);
+        side.queue(4, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![0, 4]));
-        side.queue(5, 40, Delivery::Unreliable, 0);
+        side.queue(5, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![5, 0]));
     }
 }
 
-/// P8: a quarter of a datagram at most, what was sent first before what was sent last.
+/// P8: a quarter of a datagram at most, in the order of sending.
 #[test]
 fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
     for mut side in sides() {
         for name in 0..8 {
-            side.queue(name, 40, Delivery::Reliable, 1);
+            side.queue(name, 40, Mode::Reliable, 1);
         }
-        side.queue(8, 110, Delivery::Reliable, 1);
+        side.queue(8, 110, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some((0..9).collect()));
-        side.queue(20, 40, Delivery::Unreliable, 0);
+        side.queue(20, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![20, 0, 1, 2]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 5);
         side.now = side.now + Duration::from_millis(50);
-        side.queue(21, 40, Delivery::Unreliable, 0);
+        side.queue(21, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![21, 3, 4, 5]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 0);
     }
 }
 
-/// P8: or what is sent each tick would be copied for the third time before it is for the first.
+/// P8: otherwise older messages would have third copies before newer ones have their first.
 #[test]
 fn first_copies_come_before_second_ones() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 3);
-        side.queue(1, 40, Delivery::Reliable, 3);
+        side.queue(0, 40, Mode::Reliable, 3);
+        side.queue(1, 40, Mode::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0, 1]));
-        side.queue(2, 40, Delivery::Reliable, 3);
-        side.queue(3, 40, Delivery::Reliable, 3);
+        side.queue(2, 40, Mode::Reliable, 3);
+        side.queue(3, 40, Mode::Reliable, 3);
         assert_eq!(side.later(), Some(vec![2, 3, 0, 1]));
-        side.queue(4, 40, Delivery::Reliable, 0);
+        side.queue(4, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![4, 2, 3, 0]));
-        side.queue(5, 40, Delivery::Reliable, 0);
+        side.queue(5, 40, Mode::Reliable, 0);
         // The second copy of 1 found no room before, and is the first now.
         assert_eq!(side.later(), Some(vec![5, 1, 2, 3]));
     }
 }
 
-/// P8: nor do copies take the room of what is new.
+/// P8: copies take no room from new messages.
 #[test]
 fn copies_wait_for_a_frame_with_room() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         for name in 1..5 {
-            side.queue(name, 480, Delivery::Unreliable, 0);
+            side.queue(name, 480, Mode::Unreliable, 0);
             assert_eq!(side.later(), Some(vec![name]));
         }
-        side.queue(5, 440, Delivery::Unreliable, 0);
+        side.queue(5, 440, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![5, 0]));
     }
 }
 
-/// P8: while new messages wait, copies take a 64th of what these do.
+/// P8: while new messages wait, copies take a 64th of their bytes.
 #[test]
-fn who_has_more_to_send_sends_few_copies() {
+fn copies_are_few_while_new_messages_wait() {
     for mut side in sides() {
         side.transfer.congestion_for_test(u32::MAX / 2);
         let mut copies = 0;
-        // Large and small in turn: frames of both have room for four small ones.
+        // Large and small messages in turn: frames with one of each have room for four small ones.
         for _ in 0..100 {
             while side.script.low.len() < 4 {
-                side.queue(1, 320, Delivery::Unreliable, 0);
-                side.queue(2, 20, Delivery::Reliable, 3);
+                side.queue(1, 320, Mode::Unreliable, 0);
+                side.queue(2, 20, Mode::Reliable, 3);
             }
             let names = side.later().expect("there is more");
             copies += names.iter().filter(|&&name| name == 2).count() - 1;
         }
-        // 34,000 bytes and heads.
+        // New data of 34,000 bytes and its headers.
         assert!((18..=26).contains(&copies), "{copies}");
     }
 }
@@ -231,24 +232,24 @@ fn who_has_more_to_send_sends_few_copies() {
 #[test]
 fn copies_stay_within_the_windows() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 3);
+        side.queue(0, 40, Mode::Reliable, 3);
         assert_eq!(side.frame(), Some(vec![0]));
         let flight = side.transfer.outbound.queue.flight();
         side.transfer.congestion_for_test(flight + 90);
-        side.queue(1, 60, Delivery::Reliable, 0);
+        side.queue(1, 60, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![1]));
         assert!(side.transfer.outbound.queue.flight() <= flight + 90);
         side.transfer.congestion_for_test(2 * flight + 150);
-        side.queue(2, 20, Delivery::Reliable, 0);
+        side.queue(2, 20, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![2, 0]));
     }
 }
 
-/// P8: what is sent anyway may be an acknowledgement.
+/// P8: a copy may leave with a bare acknowledgement.
 #[test]
 fn copies_ride_with_acknowledgements() {
     for mut side in sides() {
-        side.queue(0, 40, Delivery::Reliable, 1);
+        side.queue(0, 40, Mode::Reliable, 1);
         assert_eq!(side.frame(), Some(vec![0]));
         let flight = side.transfer.outbound.queue.flight();
         side.transfer.inbound.ack_timer.pending = true;
@@ -258,13 +259,13 @@ fn copies_ride_with_acknowledgements() {
     }
 }
 
-/// P8: nobody has to wait for a frame with room.
+/// P8: no more than 64 messages wait for a frame with room.
 #[test]
 fn few_messages_wait_for_copies() {
     for mut side in sides() {
         side.transfer.congestion_for_test(u32::MAX / 2);
         for n in 0..2000 {
-            side.queue(7, 100, Delivery::Unreliable, 3);
+            side.queue(7, 100, Mode::Unreliable, 3);
             if n % 4 == 3 {
                 assert!(side.frame().is_some());
             }
@@ -279,17 +280,17 @@ fn few_messages_wait_for_copies() {
         });
         assert_eq!(kept.count(), 64, "other payloads are forgotten");
         let before = crate::hooks::work::done();
-        side.queue(7, 1, Delivery::Unreliable, 3);
+        side.queue(7, 1, Mode::Unreliable, 3);
         assert!(side.later().is_some());
         assert!(crate::hooks::work::done() - before < 200);
     }
 }
 
-/// P8, P6: a copy that is under way answers what a probe would ask.
+/// P8, P6: a copy that is on its way answers what a probe would ask.
 #[test]
 fn a_probe_comes_a_round_trip_after_the_last_copy() {
     let mut side = Side::with(Policy::Modern);
-    side.queue(0, 40, Delivery::Reliable, 1);
+    side.queue(0, 40, Mode::Reliable, 1);
     assert_eq!(side.frame(), Some(vec![0]));
     let sent = side.now;
     side.transfer.inbound.ack_timer.pending = true;
@@ -309,10 +310,10 @@ fn a_probe_comes_a_round_trip_after_the_last_copy() {
 #[test]
 fn a_late_probe_repeats_each_message_once() {
     let mut side = Side::with(Policy::Modern);
-    side.queue(0, 40, Delivery::Reliable, 3);
+    side.queue(0, 40, Mode::Reliable, 3);
     assert_eq!(side.frame(), Some(vec![0]));
     for name in 1..4 {
-        side.queue(name, 40, Delivery::Reliable, 0);
+        side.queue(name, 40, Mode::Reliable, 0);
         assert_eq!(side.later(), Some(vec![name, 0]));
     }
     let mut frames = Vec::new();

@@ -39,7 +39,7 @@ fn frames_are_acknowledged_where_their_ids_wrap() {
         for round in 1..=3 {
             side.transfer.congestion_for_test(1 << 20);
             for name in 0..40 {
-                let next = message(name, 400, Delivery::Reliable);
+                let next = message(name, 400, Mode::Reliable);
                 side.script.low.push_back(next);
                 assert_eq!(side.frame(), Some(vec![name]), "{edge}");
             }
@@ -65,13 +65,13 @@ fn limits_take_effect_in_order_and_their_serials_wrap() {
         let serial = u16::try_from(change % (1 << 16)).unwrap();
         side.transfer.on_limits(serial, change);
         assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), change);
-        // One that was overtaken, or comes twice.
+        // LIMITS that were overtaken, or come twice.
         for late in [0, 1, 77] {
             side.transfer.on_limits(serial.wrapping_sub(late), 7);
             assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), change);
         }
     }
-    side.transfer.on_limits(4000, u32::MAX); // our own limit is the smaller one
+    side.transfer.on_limits(4000, u32::MAX); // the limit of this host is the smaller one
     assert_eq!(side.transfer.outbound.messages.rates.bandwidth(), 500_000);
 }
 
@@ -81,7 +81,7 @@ fn window_acknowledgements_leave_although_the_window_is_full() {
     let mut side = Side::new();
     side.transfer.congestion_for_test(512);
     for name in [1, 2] {
-        let next = message(name, 400, Delivery::Reliable);
+        let next = message(name, 400, Mode::Reliable);
         side.script.low.push_back(next);
     }
     assert_eq!(side.frame(), Some(vec![1]));
@@ -94,7 +94,7 @@ fn window_acknowledgements_leave_although_the_window_is_full() {
     assert_eq!(side.frame(), None);
 }
 
-/// P2: the remote host acknowledges none of them, but goes on to ask.
+/// P2: the remote host acknowledges no frame, but goes on to ask for them.
 #[test]
 fn a_frame_that_too_many_others_followed_is_sent_again() {
     for (window, others) in [(16, 64), (256, 256), (4096, 1024)] {
@@ -102,13 +102,13 @@ fn a_frame_that_too_many_others_followed_is_sent_again() {
     }
 }
 
-/// The queue has room for so many frames of data, and for so many others.
+/// The queue has room for `window` frames of data, and for `others` beside them.
 fn fill_up(window: u64, others: u64) {
     let mut side = Side::new();
     side.transfer.params.window = window;
     side.transfer = Transfer::new(side.transfer.params, 0);
     side.transfer.signals.pings.pending = false;
-    let next = message(7, 100, Delivery::Reliable);
+    let next = message(7, 100, Mode::Reliable);
     side.script.low.push_back(next);
     assert_eq!(side.frame(), Some(vec![7]));
     side.now = Instant::from_micros(1);
@@ -125,8 +125,8 @@ fn fill_up(window: u64, others: u64) {
     assert_eq!(side.transfer.outbound.figures.lost, 0);
 }
 
-/// What came with many holes takes much of a datagram to acknowledge, again and again: nothing tells
-/// whether it was heard but what the remote host sends.
+/// An acknowledgement of many holes takes much of a datagram, again and again: only frames of the remote host
+/// can tell that it has arrived.
 #[test]
 fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
     let most = MTU - 16;
@@ -144,22 +144,22 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         assert!(block.length() > 16);
         side.script
             .low
-            .push_back(message(1, most - 16, Delivery::Reliable));
+            .push_back(message(1, most - 16, Mode::Reliable));
         assert_eq!(side.frame(), Some(vec![1]), "{policy:?}");
-        // When it is due it leaves by itself, and the next message does after that.
+        // When the acknowledgement is due it leaves alone, and the next message in a frame after it.
         side.script
             .low
-            .push_back(message(2, most - 16, Delivery::Reliable));
+            .push_back(message(2, most - 16, Mode::Reliable));
         side.transfer
             .inbound
             .ack_timer
             .on_frame(true, false, side.now);
         assert_eq!(side.frame(), Some(vec![]), "{policy:?}");
         assert_eq!(side.frame(), Some(vec![2]), "{policy:?}");
-        // One that is held back is not forgotten.
+        // An acknowledgement that was left out is not forgotten.
         side.script
             .low
-            .push_back(message(3, most - 16, Delivery::Reliable));
+            .push_back(message(3, most - 16, Mode::Reliable));
         side.transfer.inbound.ack_timer.on_data(side.now);
         side.transfer
             .inbound

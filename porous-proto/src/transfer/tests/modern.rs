@@ -1,4 +1,4 @@
-//! The modern policy: what is lost, what is asked after, and what it does to the windows.
+//! The modern policy: which frames are lost, which are asked after, and what that does to the windows.
 
 use super::*;
 use crate::config::Policy;
@@ -9,7 +9,7 @@ const MS: Duration = Duration::from_millis(1);
 fn settled() -> Side {
     let mut side = Side::with(Policy::Modern);
     for name in 0..30 {
-        side.send(name, 100, Delivery::Unreliable);
+        side.send(name, 100, Mode::Unreliable);
         side.now = side.now + 100 * MS;
         side.acknowledge(&[u64::from(name)]);
         side.now = side.now + 100 * MS;
@@ -20,12 +20,12 @@ fn settled() -> Side {
 
 impl Side {
     /// Sends a message in a frame of its own.
-    fn send(&mut self, name: u8, len: usize, delivery: Delivery) {
-        self.script.low.push_back(message(name, len, delivery));
+    fn send(&mut self, name: u8, len: usize, mode: Mode) {
+        self.script.low.push_back(message(name, len, mode));
         assert_eq!(self.frame(), Some(vec![name]));
     }
 
-    /// The newest frame that came, and which of the 32 before it did.
+    /// Acknowledges the frame `largest`, and those of the 32 before it that `map` says.
     fn acknowledge_block(&mut self, largest: u8, map: u32) {
         let block = AckBlock {
             largest_low: largest.into(),
@@ -58,7 +58,7 @@ impl Side {
 #[test]
 fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     let (window, flight) = (
         side.transfer.window(),
         side.transfer.outbound.queue.flight(),
@@ -75,7 +75,7 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     side.now = side.now + 100 * MS;
     side.acknowledge(&[31]);
     assert_eq!(side.script.acknowledged, [30]);
-    // The first one turns out to be lost, but there is nothing to be sent again.
+    // The first frame turns out to be lost, but nothing of it has to be sent again.
     assert_eq!(
         (side.transfer.outbound.figures.lost, side.frame()),
         (1, None)
@@ -83,45 +83,42 @@ fn a_lone_reliable_message_is_repeated_before_it_counts_as_lost() {
     assert_eq!(side.transfer.outbound.queue.flight(), 0);
 }
 
-/// P8: whoever waits for it has waited for long.
+/// P8: a receiver that waits for the message has waited for long.
 #[test]
 fn what_is_probed_or_sent_again_is_copied_once() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     side.wait();
     assert_eq!(side.frame(), Some(vec![30]));
     for (name, expected) in [(31, vec![31, 30]), (32, vec![32])] {
         side.now = side.now + 2 * MS;
         side.script
             .low
-            .push_back(message(name, 100, Delivery::Unreliable));
+            .push_back(message(name, 100, Mode::Unreliable));
         assert_eq!(side.frame(), Some(expected));
     }
 }
 
-/// P6: a probe is outside of the windows.
+/// P6: a probe is outside the windows.
 #[test]
 fn a_full_window_does_not_hold_up_a_probe() {
     let mut side = settled();
     side.transfer.congestion_for_test(400);
-    side.send(30, 300, Delivery::Reliable);
-    side.script
-        .low
-        .push_back(message(31, 300, Delivery::Reliable));
+    side.send(30, 300, Mode::Reliable);
+    side.script.low.push_back(message(31, 300, Mode::Reliable));
     assert_eq!(side.frame(), None);
     side.wait();
     assert_eq!(side.frame(), Some(vec![30]));
     assert_eq!(side.frame(), None);
 }
 
-/// P6: what the window let go while acknowledgements came does not go out a second time when none
-/// comes any more.
+/// P6: a window of data that is on its way when acknowledgements stop is not sent a second time as probes.
 #[test]
 fn a_silent_path_gets_no_second_window_of_probes() {
     let mut side = settled();
     side.transfer.congestion_for_test(2400);
     for name in 30..36 {
-        side.send(name, 380, Delivery::Reliable);
+        side.send(name, 380, Mode::Reliable);
         side.now = side.now + 5 * MS;
     }
     let (begun, mut probes) = (side.now, Vec::new());
@@ -129,16 +126,16 @@ fn a_silent_path_gets_no_second_window_of_probes() {
         side.wait();
         probes.extend(core::iter::from_fn(|| side.frame()).flatten());
     }
-    // Early, and in two frames each after one and after two timeouts, then behind a ping.
+    // One early probe; two frames for each of two timeouts, and a ping before the second pair.
     assert!(probes.len() <= 6, "{probes:?}");
     assert!(probes.starts_with(&[30]), "{probes:?}");
 }
 
 /// T3, T10.
 #[test]
-fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
+fn a_flight_without_reliable_content_is_asked_after_by_ever_rarer_pings() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Unreliable);
+    side.send(30, 100, Mode::Unreliable);
     let mut waits = Vec::new();
     for _ in 0..5 {
         waits.push(side.wait());
@@ -165,7 +162,7 @@ fn what_is_not_reliable_is_asked_after_by_pings_ever_more_seldom() {
 fn a_timeout_repeats_two_frames() {
     let mut side = settled();
     for name in 30..35 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     side.wait(); // early
     let early = side.frame();
@@ -182,7 +179,7 @@ fn a_timeout_repeats_two_frames() {
 fn what_was_not_lost_gives_the_window_back() {
     let mut side = settled();
     for name in 30..40 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     let window = side.transfer.outbound.path.control.own_window();
     side.now = side.now + 100 * MS;
@@ -192,25 +189,25 @@ fn what_was_not_lost_gives_the_window_back() {
         (1, 0)
     );
     assert!(side.transfer.outbound.path.control.own_window() < window);
-    // It was only late.
+    // Frame 30 was only late.
     side.acknowledge(&[30]);
     assert!(side.transfer.outbound.path.control.own_window() >= window);
     side.acknowledge(&[36]); // 31 is lost; 32, four behind, is waited for now
     assert_eq!(side.transfer.outbound.figures.lost, 2);
 }
 
-/// P5: a frame outside of the windows that was not lost does not excuse a loss.
+/// P5: a frame outside the windows that was not lost does not excuse a loss.
 #[test]
 fn what_adds_nothing_to_the_flight_excuses_no_loss() {
     let mut side = settled();
-    side.send(30, 400, Delivery::Reliable);
+    side.send(30, 400, Mode::Reliable);
     let window = side.transfer.outbound.path.control.own_window();
     side.script
         .windows
         .push_back(Control::Window { channel: 0, id: 1 });
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     for name in 32..35 {
-        side.send(name, 400, Delivery::Reliable);
+        side.send(name, 400, Mode::Reliable);
     }
     side.now = side.now + 100 * MS;
     side.acknowledge(&[34]); // 30 and 31 are lost
@@ -226,7 +223,7 @@ fn losses_with_arrivals_between_them_do_not_empty_the_window() {
     for arrived in [true, false] {
         let mut side = settled();
         for name in 30..54 {
-            side.send(name, 10, Delivery::Unreliable);
+            side.send(name, 10, Mode::Unreliable);
             side.now = side.now + 40 * MS;
         }
         // Of 53 back to 21, bit n stands for the frame n + 1 before the newest.
@@ -250,13 +247,13 @@ fn an_id_that_was_left_out_is_no_arrival() {
         .skips(side.transfer.outbound.queue.next() + 5)
     {
         let id = side.transfer.outbound.queue.next();
-        side.send(1, 10, Delivery::Unreliable);
+        side.send(1, 10, Mode::Unreliable);
         side.now = side.now + 100 * MS;
         side.acknowledge(&[id]);
     }
     let first = side.transfer.outbound.queue.next();
     for _ in 0..10 {
-        side.send(2, 10, Delivery::Unreliable);
+        side.send(2, 10, Mode::Unreliable);
         side.now = side.now + 60 * MS;
     }
     let newest = side.transfer.outbound.queue.next() - 1;
@@ -268,29 +265,29 @@ fn an_id_that_was_left_out_is_no_arrival() {
     assert_eq!(window, MTU, "the path has changed");
 }
 
-/// T3: nobody is sent the same thing for ever who acknowledges nothing.
+/// T3: a remote host that acknowledges nothing is not sent the same for ever.
 #[test]
-fn the_same_is_repeated_only_so_often() {
+fn the_same_message_is_repeated_a_bounded_number_of_times() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
     let mut asked = Vec::new();
     for _ in 0..30 {
         side.wait();
         let sent = core::iter::from_fn(|| side.frame());
         asked.push(sent.flatten().collect::<Vec<_>>());
     }
-    // One probe is early, and sixteen are late, after a ping from the second one on.
+    // One early probe, and those of sixteen timeouts, behind a ping from the second one on.
     let (repeated, pinged) = asked.split_at(17);
     assert!(repeated.iter().all(|sent| sent.contains(&30)));
     assert!(pinged.iter().all(|sent| *sent == [u8::MAX]), "{pinged:?}");
 }
 
-/// P6: what is of no use any more is asked after by a ping.
+/// P6: where no message is of use any more, a ping asks.
 #[test]
 fn a_probe_repeats_only_what_is_of_use() {
     let mut side = settled();
-    side.send(30, 100, Delivery::Reliable);
-    side.send(31, 100, Delivery::Reliable);
+    side.send(30, 100, Mode::Reliable);
+    side.send(31, 100, Mode::Reliable);
     side.script.stale.push(30);
     side.wait();
     assert_eq!(side.frame(), Some(vec![31]));

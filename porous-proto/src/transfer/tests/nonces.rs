@@ -1,4 +1,4 @@
-//! Acknowledgements of what never came gain nothing (`deviations.md` T26).
+//! Acknowledgements of frames that never came gain nothing (`docs/deviations.md` T26).
 
 use super::*;
 use crate::transfer::received::Received;
@@ -17,14 +17,15 @@ impl Pair {
         }
     }
 
-    /// Sends a frame with one message, if the window allows, which comes or not. Its id, if it comes.
+    /// Sends a frame with one message, if the window allows. `comes`: it arrives. Returns its id if it
+    /// arrives.
     fn send(&mut self, comes: bool) -> Option<u64> {
         let Side {
             transfer,
             script,
             now,
         } = &mut self.side;
-        script.low.push_back(message(1, 400, Delivery::Unreliable));
+        script.low.push_back(message(1, 400, Mode::Unreliable));
         let mut buf = [0; MTU];
         let written = transfer.poll_transmit(script, *now, &mut buf).unwrap();
         let (Some(Written { len, .. }), true) = (written, comes) else {
@@ -40,7 +41,7 @@ impl Pair {
         Some(id)
     }
 
-    /// Acknowledges as this block says. Whether it is believed.
+    /// Acknowledges as this block says. Returns whether the sender believes it.
     fn acknowledge(&mut self, block: &AckBlock) -> bool {
         let Side {
             transfer,
@@ -66,8 +67,9 @@ impl Pair {
     }
 }
 
+/// T26.
 #[test]
-fn whoever_says_what_came_is_believed() {
+fn a_true_acknowledgement_is_believed() {
     let mut pair = Pair::new();
     for n in 0_u32..5000 {
         let id = pair.send(n % 7 != 3);
@@ -77,19 +79,20 @@ fn whoever_says_what_came_is_believed() {
             assert!(pair.acknowledge(&block), "frame {id:?}");
         }
     }
-    // What was left out: one id of each 512.
+    // One id of each 512 was left out.
     let ids = pair.received.next();
     assert!((5000 + 9..=5000 + 10).contains(&ids), "{ids}");
     assert!(pair.side.transfer.nonces.is_trusted());
 }
 
+/// T26.
 #[test]
 fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
     let mut pair = Pair::new();
     let mut believed = 0;
     for _ in 0..200 {
         pair.send(false);
-        // All of it came, and the bits sum up to nothing.
+        // The block claims that all frames came, and that their bits sum up to 0.
         let newest = u32::try_from(pair.side.transfer.outbound.queue.next() - 1).unwrap();
         let everything = AckBlock {
             largest_low: newest,
@@ -110,10 +113,11 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
         transfer.handle_timeout(script, *now);
     }
     assert!((60..140).contains(&believed), "{believed}");
-    // Half of the blocks were believed, and the window grew by the first few at most.
+    // Half of the blocks were believed, and the window grew only by the first few.
     assert!(pair.window() <= 16 * 512, "{}", pair.window());
 }
 
+/// T26.
 #[test]
 fn after_a_wrong_sum_the_window_grows_only_when_64_were_right() {
     let mut pair = Pair::new();
@@ -130,6 +134,7 @@ fn after_a_wrong_sum_the_window_grows_only_when_64_were_right() {
     }
 }
 
+/// T26.
 #[test]
 fn an_id_that_was_left_out_cannot_be_acknowledged() {
     let mut pair = Pair::new();
@@ -154,8 +159,9 @@ fn an_id_that_was_left_out_cannot_be_acknowledged() {
     assert!(pair.acknowledge(&block));
 }
 
+/// T26.
 #[test]
-fn nobody_remembers_more_than_the_window() {
+fn an_id_older_than_the_window_cannot_be_acknowledged() {
     let mut pair = Pair::new();
     for _ in 0..5000 {
         pair.send(true);

@@ -1,4 +1,4 @@
-//! The traffic of games: little for a long time, then much; and both at once.
+//! The traffic of games: little for a long time, then much, and both at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -42,8 +42,8 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// The delays of small packets that were sent from then on, without the path's own delay, from the
-/// shortest to the longest in milliseconds.
+/// The delays of small packets that were sent at `from` or later, without the path's own delay, in
+/// milliseconds, from the shortest to the longest.
 fn delays(stage: &Stage, path: Path, from: Duration) -> Vec<f64> {
     let own = path.rtt.as_micros() as f64 / 2.0;
     let small = stage.small(0).iter();
@@ -63,6 +63,7 @@ pub(super) fn push(case: &Case) -> Ran {
     let work = Work::game().and_push(after, 1_000_000);
     stage.add(path.flow(case, 0, work, s(0)));
     stage.run_until(after);
+    // The bursts of the start are not those of the push.
     stage.forget_bursts();
     stage.run_until(after + s(10));
     let burst = stage.largest_burst(0) as f64 / MTU;

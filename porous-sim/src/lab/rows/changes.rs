@@ -62,7 +62,7 @@ pub(super) fn black_hole(case: &Case) -> Ran {
     let before = record.rate(0, [gone - s(2), gone]);
     let sent = |at| record.at(0, at).1.offered as f64 / 1000.0;
     let window = record.at(0, gone).0.window / 1000.0;
-    // A window may have been on its way; then two initial windows, by probes.
+    // A window may have been on its way when the hole opened; probes may add two initial windows.
     let most = window + 2.0 * 12.0;
     let measures = vec![
         Measure::new("80 % again", record.reaches(0, 0.8 * before, back), "s")

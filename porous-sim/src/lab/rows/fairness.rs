@@ -1,4 +1,4 @@
-//! Several flows: how they share.
+//! Several flows, and the shares that they get.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -58,13 +58,13 @@ pub(super) fn jain_8(case: &Case) -> Ran {
     alike(case, 8)
 }
 
-/// The smaller of two shares, in per cent.
+/// The smaller of two shares, in percent of both.
 fn smaller(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / sum.max(1.0)
 }
 
-/// The number of tries: the order of the beginnings decides much.
+/// Tries of a row whose result depends much on which flow begins first.
 const TRIES: u64 = 5;
 
 /// A start within the first second, different in each try.
@@ -82,6 +82,7 @@ pub(super) fn equal(case: &Case) -> Ran {
         stage.run_until(span[1]);
         stage
     };
+    // The first try is the one that is drawn; the worst of all tries counts.
     let stage = attempt(0);
     let others = (1..case.tries(TRIES)).map(|n| smaller(&shares(&attempt(n), span)));
     let worst = others.fold(smaller(&shares(&stage, span)), f64::min);
@@ -113,7 +114,7 @@ pub(super) fn jain_rtt(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// A second flow begins when the first has had the whole bottleneck.
+/// A second flow begins after the first has had the whole bottleneck for a while.
 pub(super) fn late(case: &Case) -> Ran {
     let path = road();
     let (joins, end) = (case.seconds(20, 5), case.seconds(60, 30));
@@ -138,7 +139,7 @@ pub(super) fn late(case: &Case) -> Ran {
     (stage, measures)
 }
 
-/// The controller and TCP, which begin at about the same time; their shares over all tries.
+/// The controller beside TCP, both beginning at about the same time, and their shares over all tries.
 fn beside(case: &Case, path: Path, tcp: Tcp, gate: Option<Gate>) -> Ran {
     let span = [case.seconds(20, 10), case.seconds(80, 40)];
     let attempt = |n| {

@@ -18,9 +18,9 @@ use super::stage::Stage;
 /// A situation.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Its name in tables and on the command line.
+    /// The name of the row in tables and on the command line.
     pub name: &'static str,
-    /// What happens, in a sentence or two.
+    /// A description of the situation, in a sentence or two.
     pub about: &'static str,
     /// True if a sender of bulk data only can take part.
     pub bulk: bool,

@@ -29,6 +29,7 @@ fn alone(case: &Case, path: Path, end: Duration) -> Stage {
 
 pub(super) fn wide_loss(case: &Case) -> Ran {
     let end = case.seconds(20, 12);
+    // Rate 0 is no bottleneck, so only a mistaken answer to loss slows the controller down.
     let stage = alone(case, Path::new(0, 100).loss(1.0), end);
     let goodput = stage.record().goodput(0, [s(5), end]) / 1e6;
     let gate = case.of_delay(Gate::AtLeast(7.0));
@@ -56,13 +57,13 @@ pub(super) fn loss_5(case: &Case) -> Ran {
     lossy(case, 5.0)
 }
 
-/// Datagrams overtake each other, and none is lost: each cut of the window is a mistake.
+/// Datagrams overtake each other, and none is lost, so each cut of the window is a mistake.
 pub(super) fn reorder(case: &Case) -> Ran {
     let work = Work::steady(500, 1000, Mode::Unreliable);
     reordered(case, work, case.gate(Gate::AtMost(1.0)))
 }
 
-/// The same with bulk data: then some datagrams are lost for good reasons.
+/// The same with bulk data. No gate: the queue drops some datagrams, so some cuts are right.
 pub(super) fn reorder_bulk(case: &Case) -> Ran {
     reordered(case, Work::bulk(), None)
 }

@@ -1,4 +1,4 @@
-//! One flow alone: how much of the bottleneck it uses, and how long a queue it makes.
+//! One flow alone: the share of the bottleneck that it uses, and the queue that it makes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::lab::work::Work;
 
 type Ran = (Stage, Vec<Measure>);
 
-/// The measures of every flow alone, after its start.
+/// The measures of a flow that is alone, after its first five seconds.
 fn alone(case: &Case, path: Path) -> Ran {
     let end = case.seconds(30, 20);
     let mut stage = path.stage(case);

@@ -43,6 +43,7 @@ impl Growth for Cubic {
         };
         let elapsed = now - since;
         if at(elapsed) < self.reno {
+            // Where the curve is below the window of Reno, grow as Reno does (RFC 9438 §4.3).
             return window.max(self.reno);
         }
         let target = at(elapsed + rtt).clamp(window, 1.5 * window);

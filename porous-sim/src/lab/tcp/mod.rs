@@ -1,11 +1,11 @@
-//! TCP as it is met on the Internet, to share a bottleneck with: a sender that always has data and
-//! a receiver, from the RFCs.
+//! TCP as it is met on the Internet, to share a bottleneck with: a sender that always has data, and
+//! a receiver, both by the RFCs.
 //!
 //! Segments of 1448 bytes in packets of 1500; acknowledgements of 52 bytes and 8 more for each of at
 //! most three SACK blocks (RFC 2018), for every second segment or after 40 ms, at once if a segment is
 //! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), from ten segments
-//! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, as
-//! systems have it. Segments are counted, not bytes, and have no numbers that wrap.
+//! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, the
+//! minimum of real systems. Segments are counted, not bytes, and their numbers do not wrap.
 
 mod cubic;
 mod receiver;
@@ -32,7 +32,7 @@ const PACKET: usize = 1500 - 28;
 /// The length of an acknowledgement without SACK blocks, also without these 28 bytes.
 const ACK: usize = 52 - 28;
 
-/// How the window grows.
+/// The algorithm by which the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tcp {
     /// RFC 5681.
@@ -43,10 +43,10 @@ pub(super) enum Tcp {
 
 /// The growth of a window in congestion avoidance. Windows are in segments, times in seconds.
 trait Growth: core::fmt::Debug {
-    /// `acked` segments were acknowledged; returns the window from now on.
+    /// Returns the window after `acked` segments were acknowledged.
     fn on_ack(&mut self, now: f64, window: f64, acked: u32, rtt: f64) -> f64;
 
-    /// A segment was lost; returns the slow-start threshold.
+    /// Returns the slow-start threshold after a segment was lost.
     fn on_loss(&mut self, window: f64) -> f64;
 }
 
@@ -123,7 +123,7 @@ fn segment(number: u32, now: Instant) -> Vec<u8> {
 struct Acknowledgement {
     /// All segments before this one have arrived.
     before: u32,
-    /// The timestamp of the segment that caused it, in microseconds.
+    /// The timestamp of the segment that caused the acknowledgement, in microseconds.
     echo: u64,
     /// Ranges of other segments that have arrived, each with the number after its last, the newest
     /// first.
@@ -143,6 +143,7 @@ impl Acknowledgement {
     }
 
     fn decode(bytes: &[u8]) -> Self {
+        // Only packets of these models come here, so a short one is read as zeros and not refused.
         let (head, blocks) = bytes.split_at_checked(ACK).unwrap_or((bytes, &[]));
         let numbers: Vec<u32> = blocks
             .chunks_exact(4)

@@ -1,4 +1,4 @@
-//! The receiver of TCP: what has arrived, and when to acknowledge.
+//! The receiver of TCP: the segments that have arrived, and when to acknowledge.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use porous_proto::Instant;
 
 use super::{Acknowledgement, u32_of, u64_of};
 
-/// How long an acknowledgement may wait for a second segment.
+/// The longest time that an acknowledgement waits for a second segment.
 const DELAY: Duration = Duration::from_millis(40);
 
 /// The most SACK blocks beside a timestamp (RFC 2018 §3).
@@ -20,7 +20,7 @@ pub(super) struct Receiver {
     next: u32,
     /// Ranges beyond `next`: from the first to the number after the last.
     ranges: BTreeMap<u32, u32>,
-    /// The ranges that grew last, to be told first.
+    /// The ranges that grew last, which are the first to be reported (RFC 2018 §4).
     recent: VecDeque<u32>,
     /// Segments in order that are not acknowledged.
     waiting: u32,
@@ -44,6 +44,7 @@ impl Receiver {
         } else if number > self.next {
             self.insert(number);
         }
+        // A gap that opens, fills or stays is reported at once (RFC 5681 §4.2).
         let is_plain = was_whole && self.ranges.is_empty() && number + 1 == self.next;
         if is_plain && self.waiting < 2 {
             self.ack_at = Some(now + DELAY);
@@ -63,6 +64,7 @@ impl Receiver {
         let end = self.ranges.remove(&(number + 1)).unwrap_or(number + 1);
         self.ranges.insert(start, end);
         self.recent.push_front(start);
+        // More than the blocks of an acknowledgement, as some of these ranges will have joined.
         self.recent.truncate(16);
     }
 
@@ -74,6 +76,7 @@ impl Receiver {
         for &start in &self.recent {
             let range = self.ranges.range(..=start).next_back();
             let block = range.map(|(&start, &end)| [start, end]);
+            // A range may have been filled or joined with another since it was noted.
             let block = block.filter(|block| block[0] >= self.next && !blocks.contains(block));
             if blocks.len() < BLOCKS {
                 blocks.extend(block);

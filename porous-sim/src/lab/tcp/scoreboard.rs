@@ -1,4 +1,4 @@
-//! What the sender of TCP knows of the segments that it has sent (RFC 6675).
+//! The state of the segments that the sender of TCP has sent (RFC 6675).
 
 use alloc::collections::VecDeque;
 
@@ -17,11 +17,11 @@ struct Segment {
 pub(super) struct Scoreboard {
     first: u32,
     segments: VecDeque<Segment>,
-    /// Segments neither arrived nor lost, or sent again: `pipe`.
+    /// Segments that have neither arrived nor got lost, and lost ones that were sent again: `pipe`.
     in_flight: u32,
     /// Segments lost and not sent again yet.
     to_resend: u32,
-    /// Of all segments before this one it is known whether they are lost, as far as SACK tells.
+    /// Segments before this one need not be looked at again: SACK has told whether they are lost.
     judged: u32,
     /// No segment before this one is to be sent again.
     resend_from: u32,
@@ -64,6 +64,7 @@ impl Scoreboard {
         let mut number = self.resend_from.max(self.first);
         loop {
             let segment = self.segments.get_mut((number - self.first) as usize)?;
+            // A segment that was taken for lost may have arrived since.
             if segment.lost && !segment.resent && !segment.sacked {
                 segment.resent = true;
                 self.to_resend -= 1;
@@ -75,7 +76,7 @@ impl Scoreboard {
         }
     }
 
-    /// All segments before `number` have arrived. Returns how many were not known to have arrived.
+    /// Notes that all segments before `number` have arrived. Returns how many were not known to have.
     pub(super) fn acknowledge(&mut self, number: u32) -> u32 {
         let mut newly = 0;
         while self.first < number {
@@ -93,7 +94,8 @@ impl Scoreboard {
         newly
     }
 
-    /// The segments from `start` to before `end` have arrived. Returns how many were not known to have.
+    /// Notes that the segments from `start` to before `end` have arrived. Returns how many were not known to
+    /// have.
     pub(super) fn sack(&mut self, [start, end]: [u32; 2]) -> u32 {
         let mut newly = 0;
         for number in start.max(self.first)..end.min(self.next()) {
@@ -109,8 +111,9 @@ impl Scoreboard {
         newly
     }
 
-    /// A segment is no longer missing.
+    /// Takes a segment that has arrived out of the counts of missing ones.
     const fn leave(&mut self, segment: Segment) {
+        // A lost segment was taken out of the flight before, and came back only if it was sent again.
         if !segment.lost || segment.resent {
             self.in_flight -= 1;
         } else {
@@ -126,11 +129,13 @@ impl Scoreboard {
         let (mut above, mut found) = (0, 0);
         let judged = self.judged.max(self.first);
         let mut highest_judged = judged;
+        // From the newest down, so that the segments that arrived behind each one are counted on the way.
         for number in (judged..self.next()).rev() {
             let segment = &mut self.segments[(number - self.first) as usize];
             if segment.sacked {
                 above += 1;
             } else if above >= DUP_THRESH {
+                // Everything below is judged by now, too: more segments have arrived behind it.
                 highest_judged = highest_judged.max(number + 1);
                 if !segment.lost {
                     segment.lost = true;
@@ -145,12 +150,14 @@ impl Scoreboard {
         found
     }
 
-    /// The timer has run out: all segments that have not arrived are lost. Returns how many.
+    /// After the timer has run out: takes all segments that have not arrived for lost. Returns how many were
+    /// not yet.
     pub(super) fn lose_all(&mut self) -> u32 {
         let mut lost = 0;
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
             lost += u32::from(!segment.lost);
             segment.lost = true;
+            // Also those that were sent again: they may be lost again.
             segment.resent = false;
         }
         self.in_flight = 0;

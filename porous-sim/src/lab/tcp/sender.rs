@@ -1,4 +1,4 @@
-//! The sender of TCP: its windows, its timer, and what it sends.
+//! The sender of TCP: its windows, its timer, and its segments.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ pub(super) struct Sender {
     threshold: f64,
     board: Scoreboard,
     recovery: Option<Recovery>,
-    /// The smoothed round trip and its variation, in seconds (RFC 6298); none before the first sample.
+    /// The smoothed round trip and its variation, in seconds; `None` before the first sample (RFC 6298).
     rtt: Option<[f64; 2]>,
     rto: f64,
     timer: Option<Instant>,
@@ -63,6 +63,7 @@ impl Sender {
 
     pub(super) const fn begin(&mut self, now: Instant) {
         self.begun = true;
+        // Due at once, so that the flow is served and sends its first window.
         self.timer = Some(now);
     }
 
@@ -73,6 +74,7 @@ impl Sender {
         let moved = ack.before > self.board.first();
         let acked = self.board.acknowledge(ack.before);
         if moved {
+            // Only if the acknowledgement moves on: other echoes may be old (RFC 7323 §4.1).
             self.measure(sample as f64 / 1e6);
         }
         self.recovery = self.recovery.filter(|recovery| ack.before < recovery.until);
@@ -82,6 +84,7 @@ impl Sender {
             self.cut(false);
             self.window = self.threshold;
         }
+        // After a timeout the window grows again by slow start. In fast recovery it stands still.
         if self.recovery.is_none_or(|recovery| recovery.by_timer) && moved {
             self.grow(now, acked + sacked);
         }
@@ -103,7 +106,7 @@ impl Sender {
         self.rto = (mean + 4.0 * variance).clamp(LEAST_RTO, LONGEST_RTO);
     }
 
-    /// An episode of loss begins.
+    /// Begins an episode of loss: cuts the threshold once, however many segments are lost in it.
     fn cut(&mut self, by_timer: bool) {
         self.threshold = self.growth.on_loss(self.window).max(2.0);
         let until = self.board.next();
@@ -143,6 +146,7 @@ impl Sender {
     }
 
     pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
+        // Whole segments only: the window may be a fraction.
         if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.window {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What the game asks for, and what it is answered.
+//! Commands of the game, and their results.
 
 use core::time::Duration;
 use std::net::UdpSocket;
@@ -78,7 +78,7 @@ fn connecting_names_the_peer_before_anything_else() {
     assert_eq!(ended, (peer, DisconnectReason::ByUs(4)));
 }
 
-/// After the end nothing is due for long that could wake the thread.
+/// After the end of a connection, nothing that is due could wake the thread for a long time.
 #[test]
 fn an_end_is_told_when_it_comes() {
     let config = Config::client()
@@ -104,7 +104,7 @@ fn a_client_is_told_that_it_may_not_listen() {
 }
 
 #[test]
-fn who_asks_is_answered() {
+fn a_peer_that_asks_is_accepted_or_refused() {
     let mut server = spawn(Config::new());
     server.listen(Listen::Ask).unwrap();
     let mut clients = [spawn(Config::client()), spawn(Config::client())];

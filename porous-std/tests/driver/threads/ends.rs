@@ -1,4 +1,4 @@
-//! How threads end: as the game wants, by a panic, by a broken socket.
+//! The ends of threads: as the game wants, by a panic, by a broken socket.
 
 use core::net::SocketAddr;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,8 @@ const FLUSH: Disconnect = Disconnect::Flush {
 
 const LARGE: usize = 50_000;
 
-/// Polls the server: how many packets come, in their order, and how the connection ends.
+/// Polls the server to the end. Returns how many packets came, in their order, and why the connection
+/// ended.
 fn rest(pair: &mut Pair) -> (u32, DisconnectReason) {
     let mut next = 0;
     let reason = soon("the end", || {
@@ -99,7 +100,7 @@ fn closing_without_peers_waits_for_nobody() {
     assert_eq!(rest(&mut pair), (0, DisconnectReason::ByPeer(1)));
 }
 
-/// Panics when something is sent.
+/// A conditioner that panics when a datagram is sent.
 #[derive(Debug)]
 struct Panics;
 
@@ -109,7 +110,7 @@ impl Conditioner for Panics {
     }
 }
 
-/// That nothing can be done with a thread that has ended, and that it says why.
+/// Checks that a thread that has ended takes nothing more, and says why.
 fn is_told(mut host: porous_std::HostThread, kind: ErrorKind, text: &str) {
     let told = soon("the end", || match host.poll()? {
         Output::Ended(error) => Some(error),
@@ -149,7 +150,7 @@ fn a_panic_that_nobody_polled_is_told_by_closing() {
     }
 }
 
-/// Linux refuses to send on a socket that was shut down, which is in no row of the errors.
+/// Linux refuses to send on a socket that was shut down, with an error that is in no row of the table.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_broken_socket_is_told_after_all_that_had_come() {
@@ -165,7 +166,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     client.connect(server.local_addr()).unwrap();
     super::wait_connected(&mut client);
     let (to_client, _) = super::wait_connected(&mut server);
-    // What comes now has no room, so that it is the end that brings it.
+    // Output that comes from now on has no room until the thread ends.
     super::fill(&mut client);
     for payload in ["a", "b"] {
         let channel = ChannelId(0);
@@ -173,7 +174,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
             .send(to_client, channel, payload, Mode::Reliable)
             .unwrap();
     }
-    // They have come when they are acknowledged.
+    // The packets have come when they are acknowledged.
     let idle = |output: &Output| match output {
         Output::PeerStats { stats, .. } => Some(stats.as_ref()?.queued_bytes == 0),
         _ => None,
@@ -185,7 +186,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     socket2::SockRef::from(&same)
         .shutdown(std::net::Shutdown::Write)
         .unwrap();
-    // It cannot acknowledge this one, although there is no room to tell of any.
+    // The client has to take this packet in, although the game's queue has no room for it.
     server
         .send(to_client, ChannelId(0), "c", Mode::Reliable)
         .unwrap();
@@ -202,7 +203,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     is_told(client, ErrorKind::BrokenPipe, text);
 }
 
-/// Lets nothing through once it was shut.
+/// A conditioner that loses everything once it was shut.
 #[derive(Clone, Debug, Default)]
 struct Door(alloc::sync::Arc<AtomicBool>);
 
@@ -225,7 +226,7 @@ fn nobody_comes_in_while_a_host_closes() {
     guest.connect(address).unwrap();
     super::wait_connected(&mut guest);
     super::wait_connected(&mut server);
-    // It does not say that it knows, so that the server waits.
+    // The client's answers are lost, so that the server waits.
     door.0.store(true, Ordering::SeqCst);
     let closing = std::thread::spawn(move || server.close(Disconnect::Now { reason: 2 }));
     let ended = wait_disconnected(&mut guest).1;

@@ -1,4 +1,4 @@
-//! Hosts in threads of their own, and what is done with them.
+//! Hosts in threads of their own, and functions that drive them.
 #![expect(clippy::wildcard_enum_match_arm, reason = "what else there may be")]
 
 mod commands;
@@ -31,7 +31,7 @@ pub(crate) fn listening(config: Config) -> HostThread {
     host
 }
 
-/// Calls `step` until it returns something. Others run meanwhile.
+/// Calls `step` until it returns something. Other threads run meanwhile.
 pub(crate) fn soon<T>(what: &str, mut step: impl FnMut() -> Option<T>) -> T {
     let clock = Clock::start();
     while elapsed(&clock) < LIMIT {
@@ -43,10 +43,10 @@ pub(crate) fn soon<T>(what: &str, mut step: impl FnMut() -> Option<T>) -> T {
     panic!("{what} did not come");
 }
 
-/// What either queue holds at 64 bytes each.
+/// The most entries that either queue holds, at 64 bytes each.
 pub(crate) const MOST: usize = (1 << 20) / 64;
 
-/// Asks until both queues of a host are full: how many answers will come.
+/// Sends commands until both queues of a host are full. Returns how many results will come.
 pub(crate) fn fill(host: &mut HostThread) -> usize {
     let mut asked = 0;
     let full = soon("two full queues", || {
@@ -61,7 +61,7 @@ pub(crate) fn fill(host: &mut HostThread) -> usize {
     asked
 }
 
-/// The next output that is wanted. The others are lost.
+/// The next output that `wanted` accepts. Others before it are dropped.
 pub(crate) fn wait_for<T>(
     host: &mut HostThread,
     what: &str,
@@ -126,7 +126,7 @@ impl Pair {
         }
     }
 
-    /// The client for the server, and the other way round.
+    /// The pair with client and server exchanged.
     pub(crate) fn turned(self) -> Self {
         Self {
             server: self.client,
@@ -137,14 +137,14 @@ impl Pair {
     }
 }
 
-/// For a host that gets no answer: it waits for one for 100 ms only in the end.
+/// A configuration for a host that gets no answer: at its end it waits for one for only 100 ms.
 pub(crate) fn hasty() -> Config {
     Config::client()
         .disconnect_timeout(Duration::from_millis(100))
         .unwrap()
 }
 
-/// A thread that is connected to a host that is driven by hand: it answers when it is stepped.
+/// A thread that is connected to a host without a thread, which answers only when the test steps it.
 pub(crate) fn by_hand(config: Config) -> (HostThread, PeerId, UdpHost) {
     by_hand_of(spawn(config))
 }
@@ -173,7 +173,7 @@ pub(crate) fn only_peer(host: &UdpHost) -> PeerId {
 /// A game that sends numbered packets and keeps what comes back, in its order.
 pub(crate) struct Sender {
     pub(crate) waiting: VecDeque<u32>,
-    /// Packets that came back after they had been taken.
+    /// Packets that came back after `send` had taken them.
     pub(crate) returned: usize,
     pub(crate) taken: usize,
     unsent: Vec<u32>,
@@ -208,7 +208,7 @@ impl Sender {
         }
     }
 
-    /// Polls all that there is.
+    /// Polls all outputs that wait.
     pub(crate) fn poll(&mut self, host: &mut HostThread) {
         while let Some(output) = host.poll() {
             match output {
@@ -233,7 +233,7 @@ pub(crate) fn number_of(payload: &[u8]) -> u32 {
     u32::from_le_bytes(payload[..4].try_into().unwrap())
 }
 
-/// Counts how often the thread that it is in looks at its host.
+/// A conditioner that counts how often its thread looks at the host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turns(alloc::sync::Arc<core::sync::atomic::AtomicUsize>);
 

@@ -1,4 +1,4 @@
-//! What comes back unsent, and in which order all arrives.
+//! Packets that come back unsent, and the order in which all arrive.
 
 use porous_std::{
     ChannelId, Config, Disconnect, Event, HostThread, Mode, Output, SendError, UnsentError,
@@ -31,9 +31,9 @@ fn packets_keep_their_order_however_often_they_come_back() {
     }
 }
 
-/// The client has room for one packet, and sends more before it can know.
+/// The client has room for one packet, and the game sends more before it can know.
 #[test]
-fn who_is_choked_gets_all_back_before_it_may_go_on() {
+fn a_choked_peers_packets_all_come_back_before_it_is_writable() {
     let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, mut server) = super::by_hand_of(client);
     for (mode, payload) in [
@@ -49,21 +49,21 @@ fn who_is_choked_gets_all_back_before_it_may_go_on() {
     let mut told = false;
     soon("room", || {
         if back.len() == 3 && !told {
-            // There is none yet, whatever the game knows.
+            // The host has no room yet, whatever the game knows.
             turns.pass(&mut client);
             turns.pass(&mut client);
             told = true;
             assert!(client.poll().is_none());
         }
         if told {
-            // It acknowledges the first packet, so that there is room.
+            // The server acknowledges the first packet, so that there is room.
             server.step().unwrap();
         }
         match client.poll()? {
             Output::Unsent(unsent) => {
                 assert_eq!(unsent.error, HOST_FULL);
                 back.push((unsent.packet.options.mode(), unsent.packet.payload[0]));
-                // It knows now, whether the thread does or not.
+                // The game knows now that there was no room, whether the thread has room again or not.
                 let early = client.send(peer, ChannelId(0), "x", Mode::Reliable);
                 blocked = Some(early.unwrap_err().error);
             }
@@ -100,7 +100,7 @@ fn room_is_told_when_the_game_knows_that_there_was_none() {
         server.step().unwrap();
         server.receive(to_client)
     });
-    // Its acknowledgement is on the way, and by now it has come.
+    // The acknowledgement of the server has come by now.
     server.step().unwrap();
     turns.pass(&mut client);
     // The thread knows that there is room, but the game does not know that there was none.
@@ -121,7 +121,7 @@ fn room_is_told_when_the_game_knows_that_there_was_none() {
     assert_eq!(came, ["1", "2"]);
 }
 
-/// A choke ends with its peer: nothing is said of room that will never be.
+/// A choke ends with its peer: no event reports room that will never be.
 #[test]
 fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
     let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
@@ -160,7 +160,7 @@ fn a_choked_peer_that_ends_has_ended_for_what_is_sent_later() {
 }
 
 #[test]
-fn what_comes_back_after_a_disconnection_does_not_undo_it() {
+fn returned_packets_do_not_undo_a_disconnection() {
     let (client, turns) = super::spawn_counted(hasty().send_budget(1).unwrap());
     let (mut client, peer, _server) = super::by_hand_of(client);
     for payload in ["0", "1"] {
@@ -203,7 +203,7 @@ fn one_choked_peer_holds_up_no_other() {
 
 /// The game has not polled the end when it sends.
 #[test]
-fn what_is_sent_to_a_peer_that_has_just_ended_comes_back() {
+fn packets_to_a_peer_that_has_just_ended_come_back() {
     let mut pair = Pair::new(Config::new(), Config::client());
     let now = Disconnect::Now { reason: 3 };
     pair.server.disconnect(pair.to_client, now).unwrap();

@@ -1,4 +1,4 @@
-//! What a game that does not poll costs.
+//! The memory and the connections of a game that does not poll.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ fn neither_queue_grows_without_limit_and_nothing_in_them_is_lost() {
     assert_eq!(unsent.error, UnsentError::Thread(ThreadError::Full));
     assert_eq!(unsent.packet.payload, "kept");
 
-    // It does not spin while it waits for room.
+    // The thread does not spin while it waits for room.
     let before = turns.count();
     let clock = Clock::start();
     while elapsed(&clock) < Duration::from_millis(50) {
@@ -44,7 +44,7 @@ fn large_packets_fill_the_queues_sooner_on_their_way_and_back() {
     soon("two full queues", || {
         let sent = client.send(peer, ChannelId(0), payload.clone(), Mode::Reliable);
         taken += usize::from(sent.is_ok());
-        // Four fit into each.
+        // Four fit into each queue.
         (taken >= 9 && sent.is_err()).then_some(())
     });
     assert_eq!(taken, 9);
@@ -67,11 +67,11 @@ fn a_game_that_does_not_poll_holds_its_peers_back_and_stays_connected() {
     let clock = Clock::start();
     while elapsed(&clock) < timeout * 3 / 2 {
         sender.send(&mut pair.client, pair.to_server, 100);
-        // It panics at a disconnection.
+        // `poll` panics at a disconnection.
         sender.poll(&mut pair.client);
         std::thread::yield_now();
     }
-    // In the queue of the server's game, in its host, and in the client's host.
+    // Packets in the queue of the server's game, in its host, and in the client's host.
     let most = ((1 << 20) + 2 * BUDGET as usize) / (SIZE as usize + 64) + 1;
     assert!(sender.taken <= most, "{} of {most}", sender.taken);
     assert!(sender.taken > most / 2, "{} of {most}", sender.taken);

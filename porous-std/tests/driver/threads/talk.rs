@@ -61,7 +61,7 @@ fn a_server_tells_its_clients_apart() {
 
 #[test]
 fn a_host_that_was_used_before_goes_on_in_its_thread() {
-    // Nobody answers it in the end.
+    // The server is stepped no more, so that no one answers the end.
     let config = Config::new()
         .disconnect_timeout(Duration::from_millis(100))
         .unwrap();
@@ -101,9 +101,9 @@ fn a_host_that_was_used_before_goes_on_in_its_thread() {
     assert_eq!(third.payload, "c");
 }
 
-/// Engines move it between threads and keep it among things that all threads can see.
+/// Engines move a host between threads, and keep it where all threads can see it.
 #[test]
-fn it_can_be_kept_anywhere() {
+fn a_host_thread_can_be_moved_and_shared_between_threads() {
     const fn anywhere<T: Send + Sync + 'static>() {}
     anywhere::<HostThread>();
     anywhere::<porous_std::Output>();

@@ -1,10 +1,10 @@
-//! How fast and how often the thread wakes.
+//! When and how often the thread wakes.
 
 use porous_std::{ChannelId, Config, Mode, Output};
 
 use super::{Pair, listening, soon, spawn, spawn_counted, wait_for};
 
-/// It sleeps for ever: no peer, no deadline.
+/// A thread without a peer has no deadline, and sleeps for ever.
 #[test]
 fn a_sleeping_thread_wakes_at_once_when_it_is_told_something() {
     let mut host = spawn(Config::new());
@@ -21,13 +21,13 @@ fn a_thread_with_nothing_to_do_sleeps() {
         let before = turns.count();
         host.ask_stats().unwrap();
         soon("an answer", || host.poll());
-        // One turn to answer, one before it, and one that a late ring made.
+        // One turn to answer, one before it, and one for a late ring.
         assert!(turns.count() <= before + 3);
     }
     assert!(turns.count() <= 202, "{}", turns.count());
 }
 
-/// Without a ring, each would wait for a ping: half a second or so.
+/// Without a ring, each packet would wait for the next ping, half a second or so.
 #[test]
 fn a_packet_leaves_when_it_is_sent() {
     let mut pair = Pair::new(Config::new(), Config::client());

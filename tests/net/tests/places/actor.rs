@@ -1,4 +1,4 @@
-//! A host in another process: what it tells, and how it is told what to do.
+//! A host in another process: its lines, and the commands to it.
 
 use core::fmt::Debug;
 use core::str::FromStr;
@@ -10,7 +10,7 @@ use std::thread;
 
 use porous_std::Clock;
 
-/// Far more than anything here takes.
+/// Far longer than any of these tests waits.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A line: a word, and values with names.
@@ -32,13 +32,13 @@ impl Line {
     }
 }
 
-/// The process is killed with it, and says nothing.
+/// A host in another process, which is killed without a goodbye when this value is dropped.
 pub(crate) struct Actor {
     name: String,
     process: Child,
     input: Option<ChildStdin>,
     output: Receiver<Line>,
-    /// The address of the peer that it connected with last, or has followed there.
+    /// The address of the peer with which the host connected last, or to which it has followed the peer.
     peer: String,
     /// All lines so far, to be shown when a test fails.
     told: Vec<Line>,
@@ -69,7 +69,7 @@ impl Actor {
         actor
     }
 
-    /// Tells it what to do.
+    /// Sends the host a command.
     pub(crate) fn command(&self, text: &str) {
         writeln!(self.input.as_ref().unwrap(), "{text}").unwrap();
     }
@@ -97,14 +97,14 @@ impl Actor {
         }
     }
 
-    /// Waits until it has a connection, and says with whom.
+    /// Waits until the host has a connection. Returns the address of the peer.
     pub(crate) fn connected(&mut self) -> String {
         self.tried()
             .unwrap_or_else(|reason| panic!("{}: no connection: {reason}", self.name))
     }
 
-    /// Waits until an attempt to connect has come to its end, and says with whom it is connected, or
-    /// why not.
+    /// Waits until an attempt to connect has ended. Returns the address of the peer, or the reason of the
+    /// failure.
     pub(crate) fn tried(&mut self) -> Result<String, String> {
         let is_over = |line: &Line| line.is("connected") || line.is("ended");
         let line = self.until("the end of an attempt", is_over);
@@ -115,8 +115,7 @@ impl Actor {
         Ok(self.peer.clone())
     }
 
-    /// Waits until it has `answers` more than it had, from the peer it connected with
-    /// last, or followed.
+    /// Waits until the host has `answers` more answers from the peer with which it connected last.
     pub(crate) fn hears(&mut self, answers: u64) {
         let peer = self.peer.clone();
         let heard = |line: &Line| {
@@ -131,14 +130,14 @@ impl Actor {
         });
     }
 
-    /// Waits until it follows its peer, and says where from and where to.
+    /// Waits until the host follows its peer. Returns the old address and the new one.
     pub(crate) fn moved(&mut self) -> [String; 2] {
         let line = self.until("a move", |line| line.is("moved"));
         self.peer = line.value("to");
         ["from", "to"].map(|name| line.value(name))
     }
 
-    /// Waits until a connection has ended, and says why.
+    /// Waits until a connection has ended. Returns the reason.
     pub(crate) fn ended(&mut self) -> String {
         self.until("an end", |line| line.is("ended"))
             .value("reason")
@@ -157,7 +156,7 @@ impl Actor {
         self.told.iter().rev().find(|line| line.is(word)).cloned()
     }
 
-    /// The end of what it told.
+    /// The last lines of the host.
     fn last(&self) -> &[Line] {
         &self.told[self.told.len().saturating_sub(20)..]
     }
@@ -165,7 +164,7 @@ impl Actor {
 
 impl Drop for Actor {
     fn drop(&mut self) {
-        // Before its input ends: it would say goodbye, or not, as fast as it is.
+        // Before its input ends, or the host might say goodbye, depending on its speed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -19,13 +19,13 @@ fn path(lab: &Lab) -> [Space; 3] {
     [client, router, server]
 }
 
-/// How many datagrams the system refused to send.
+/// The number of datagrams that the system refused to send.
 fn unsent(actor: &mut Actor) -> u64 {
     actor.now("socket").map_or(0, |line| line.value("unsent"))
 }
 
-/// Lets one of the two lose its network for a second, by these commands, and find it again by
-/// those, and sees that everything goes on.
+/// Takes the network of one of the two away by the commands `lose`, gives it back after a second by the
+/// commands `find`, and checks that everything goes on.
 fn lose(name: &str, at_server: bool, bind: &str, lose: &[&str], find: &[&str]) {
     let Some(lab) = Lab::open(name) else { return };
     let [client_space, _router, server_space] = path(&lab);
@@ -90,7 +90,7 @@ fn a_server_whose_address_is_gone_for_a_second_loses_nobody() {
     }
 }
 
-/// The host is told by ICMP, too, and does not believe it, as anyone can send that.
+/// The host receives ICMP errors, too, and does not believe them, as anyone can send them.
 #[test]
 fn a_router_that_says_unreachable_for_a_second_ends_nothing() {
     let Some(lab) = Lab::open("icmp") else { return };
@@ -128,7 +128,7 @@ fn a_client_with_a_new_address_keeps_its_connection_to_a_server_that_roams() {
     client.hears(50);
 }
 
-/// As systems do once a day, so that nobody can follow them through the web (RFC 8981).
+/// As systems change addresses once a day, so that nobody can track them (RFC 8981).
 #[test]
 fn a_client_that_prefers_another_of_its_addresses_keeps_its_connection() {
     let Some(lab) = Lab::open("prefers") else {
@@ -147,7 +147,7 @@ fn a_client_that_prefers_another_of_its_addresses_keeps_its_connection() {
     client.hears(50);
 }
 
-/// The server has an address on each line, and goes on to answer from the one that was asked.
+/// The server has an address on each line, and still answers from the one that was asked.
 #[test]
 fn a_client_whose_wire_is_cut_goes_on_over_another_line_that_is_slower() {
     let Some(lab) = Lab::open("lines") else {

@@ -1,4 +1,4 @@
-//! A line that is far, and bad.
+//! A long and bad line.
 
 use core::time::Duration;
 

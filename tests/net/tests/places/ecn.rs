@@ -1,4 +1,5 @@
-//! Routers that mark packets instead of dropping them, and those that do not stand marks (RFC 3168).
+//! Routers that mark packets instead of dropping them, and routers that drop packets with marks
+//! (RFC 3168).
 
 use crate::actor::{Actor, Line};
 use crate::lab::Lab;
@@ -24,9 +25,9 @@ fn uses_marks(line: &Line, yes: bool) -> bool {
     line.is("peer") && line.value::<bool>("ecn") == yes
 }
 
-/// Also on sockets for both families, whose marks of IPv4 the system tells in another way.
+/// Also on sockets for both families, to which the system reports marks of IPv4 in another way.
 #[test]
-fn what_a_router_marks_is_told_to_who_sent_it() {
+fn marks_of_a_router_are_told_to_the_sender() {
     for (name, bind) in [("mark4", "0.0.0.0"), ("mark6", "[::]")] {
         let Some(lab) = Lab::open(name) else { return };
         let (mut client, mut server, router) = connect(&lab, bind);

@@ -16,7 +16,7 @@ fn wire(lab: &Lab) -> [Space; 2] {
     [client, server]
 }
 
-/// A client at its address talks with a server at its own.
+/// Connects a client to a server at these addresses, and lets them exchange packets.
 fn talk(name: &str, bind: &str, server_bind: &str, to: &str) {
     let Some(lab) = Lab::open(name) else { return };
     let [client, server] = wire(&lab);

@@ -10,16 +10,16 @@ use crate::space::{Space, run};
 /// Where the program `ip` keeps the names of namespaces.
 const NAMES: &str = "/run/netns";
 
-/// The namespaces of one test. They are gone when it is dropped, and those of a run that was killed
-/// when the next one begins.
+/// The namespaces of one test. They are deleted when this value is dropped. Those of a run that was killed
+/// are deleted when the next run begins.
 pub(crate) struct Lab {
     prefix: String,
     spaces: RefCell<Vec<Space>>,
 }
 
 impl Lab {
-    /// `None` if this machine lets us have none and nobody insists. The name is the test's, and
-    /// short.
+    /// A new lab, or `None` if this machine cannot have one and `POROUS_REQUIRE_NETNS` is not set. `name` is
+    /// a short name of the test.
     pub(crate) fn open(name: &str) -> Option<Self> {
         static MISSING: OnceLock<Option<String>> = OnceLock::new();
         if let Some(reason) = MISSING.get_or_init(|| prepare().err()) {
@@ -42,7 +42,7 @@ impl Lab {
         run(Command::new("ip").args(["netns", "add", &full])).unwrap();
         let space = Space::new(name, full);
         self.spaces.borrow_mut().push(space.clone());
-        // Addresses can be used at once, and nobody else is on these wires.
+        // No other machine is on these wires, so an address can be used without duplicate detection.
         space.set("net/ipv6/conf/default/accept_dad", "0");
         space.set("net/ipv6/conf/default/router_solicitations", "0");
         space.run("ip link set lo up");
@@ -82,7 +82,7 @@ fn to(space: &Space) -> String {
 impl Drop for Lab {
     fn drop(&mut self) {
         for space in self.spaces.borrow().iter() {
-            // Nothing more can be done about it, and the next run tries again.
+            // If it fails, the next run tries again.
             let _ = delete(space.full());
         }
     }
@@ -96,7 +96,8 @@ fn delete(space: &str) -> Result<(), String> {
     run(Command::new("ip").args(["netns", "delete", space])).map(drop)
 }
 
-/// Deletes what is left of runs that were killed, and tries all that the tests need.
+/// Deletes the namespaces of runs that were killed, and checks that this machine has all that the tests
+/// need.
 fn prepare() -> Result<(), String> {
     let names = std::fs::read_dir(NAMES).into_iter().flatten().flatten();
     for name in names.filter_map(|entry| entry.file_name().into_string().ok()) {

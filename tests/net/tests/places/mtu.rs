@@ -1,4 +1,4 @@
-//! A part of the path takes shorter packets than before, in the middle of a connection.
+//! A part of the path begins to take only shorter packets, in the middle of a connection.
 
 use crate::actor::{Actor, Line};
 use crate::lab::Lab;
@@ -47,8 +47,8 @@ impl Path {
         path
     }
 
-    /// A client that has a connection with the server of this address, and the server. Both have
-    /// found that the path carries datagrams of 1452 bytes, and send them.
+    /// A client that is connected to the server at this address, and the server. Both have found that the
+    /// path carries datagrams of 1452 bytes, and send such.
     fn connect(&self, to: &str) -> [Actor; 2] {
         let mut server = self.server.host("[::]:7000 listen size=1380 pmtu=1452");
         let options = "[::]:0 talk size=1380 pmtu=1452 connect";
@@ -61,14 +61,15 @@ impl Path {
         [client, server]
     }
 
-    /// From now on the middle carries packets of 1280 bytes, the least that IPv6 wants.
+    /// From now on the middle carries packets of 1280 bytes, the minimum of IPv6.
     fn shrink(&self) {
         self.near.run("ip link set to-f mtu 1280");
         self.far.run("ip link set to-n mtu 1280");
     }
 }
 
-/// The path shrinks, and everything goes on, in datagrams that fit with `heads` before them.
+/// Shrinks the path, and checks that everything goes on in datagrams that fit with `heads` bytes of
+/// headers.
 fn goes_on(mut actors: [Actor; 2], heads: u16, shrink: impl FnOnce()) {
     shrink();
     actors[0].hears(400);
@@ -108,7 +109,7 @@ fn a_path_that_shrinks_and_says_nothing_costs_no_connection() {
     goes_on(path.connect("10.3.0.2:7000"), IPV4, || path.shrink());
 }
 
-/// As with a tunnel that is switched on: the system refuses to send what is longer.
+/// As with a tunnel that is switched on: the system refuses to send longer packets.
 #[test]
 fn a_device_that_takes_shorter_packets_than_before_costs_no_connection() {
     let Some(lab) = Lab::open("tunnel") else {
@@ -121,8 +122,7 @@ fn a_device_that_takes_shorter_packets_than_before_costs_no_connection() {
     });
 }
 
-/// A middle that drops what is longer than it likes, and says nothing: packets of 1000 bytes go on in
-/// fragments.
+/// The middle drops longer packets without an ICMP message: packets of 1000 bytes go on in fragments.
 #[test]
 fn a_path_that_carries_less_than_connections_begin_with_costs_no_connection() {
     let Some(lab) = Lab::open("narrow") else {

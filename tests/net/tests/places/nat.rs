@@ -1,16 +1,16 @@
-//! What routers do to addresses: NATs as they stand in homes, made of nft.
+//! NATs as homes have them, made with nft.
 
 use crate::lab::Lab;
 use crate::space::Space;
 
-/// How a router maps the addresses of those behind it (RFC 4787).
+/// The way in which a router maps the addresses of hosts behind it (RFC 4787).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mapping {
-    /// The port stays the same for all destinations, as long as nobody else has it.
+    /// The port stays the same for all destinations, as long as no other host has it.
     KeepsPort,
-    /// Another port for each whom one speaks to: "symmetric".
+    /// Another port for each destination: "symmetric".
     EachItsOwn,
-    /// This one, for all that come from port 7000.
+    /// This port, for all datagrams from port 7000.
     To(u16),
 }
 
@@ -24,8 +24,8 @@ impl Mapping {
     }
 }
 
-/// Makes a NAT of a router. Its outer side is the device `outer`; datagrams come in only from
-/// addresses that were written to, and the router itself answers nobody.
+/// Makes a NAT of a router. Its outer side is the device `outer`. Only datagrams from addresses that a
+/// host has sent to come in, and the router itself answers no one.
 pub(crate) fn nat(router: &Space, outer: &str, mapping: Mapping) {
     router.firewall(&format!(
         "add table ip n; \
@@ -38,7 +38,7 @@ pub(crate) fn nat(router: &Space, outer: &str, mapping: Mapping) {
     ));
 }
 
-/// The router forgets whom it mapped to what, as when it was switched off, and maps anew.
+/// Makes the router forget its mappings, as when it is switched off, and map anew.
 fn remap(router: &Space, mapping: Mapping) {
     let rule = mapping.rule();
     router.firewall(&format!(
@@ -59,7 +59,7 @@ fn behind_nat(lab: &Lab, mapping: Mapping) -> [Space; 3] {
 
 const CLIENT: &str = "0.0.0.0:7000 talk connect=192.0.2.2:7000 timeout=3";
 
-/// Roaming is off, so that the server takes nothing from the new address.
+/// Roaming is off, so that the server ignores datagrams from the new address.
 #[test]
 fn without_roaming_a_router_that_forgets_ends_the_connection() {
     let Some(lab) = Lab::open("forget") else {
@@ -113,7 +113,7 @@ fn a_router_that_draws_another_port_costs_no_connection_of_a_server_that_roams()
     client.hears(50);
 }
 
-/// It is found when it sends: an acknowledgement, or a ping at the latest.
+/// The server finds the client again when the client sends: an acknowledgement, or a ping at the latest.
 #[test]
 fn a_router_that_forgets_costs_no_connection_of_a_client_that_only_listens() {
     let Some(lab) = Lab::open("quiet") else {
@@ -130,7 +130,7 @@ fn a_router_that_forgets_costs_no_connection_of_a_client_that_only_listens() {
     server.hears(50);
 }
 
-/// A server in a home: its router passes on what comes to a port.
+/// A server in a home, whose router forwards a port.
 #[test]
 fn a_server_behind_a_router_may_restart_and_clients_behind_another_come_back() {
     let Some(lab) = Lab::open("restart") else {
@@ -154,7 +154,7 @@ fn a_server_behind_a_router_may_restart_and_clients_behind_another_come_back() {
     drop(server);
     client.reports(5);
     let mut server = home.host("0.0.0.0:7000 listen");
-    // The new one knows nothing of the connection, and says so.
+    // The new server does not know the connection, and says so.
     assert_eq!(client.ended(), "LostByPeer");
     client.command("connect 192.0.2.2:7000");
     client.connected();

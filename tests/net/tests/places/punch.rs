@@ -6,18 +6,18 @@ use crate::lab::Lab;
 use crate::nat::{Mapping, nat};
 use crate::space::Space;
 
-/// Whom a router lets in to the port that it gave its client.
+/// The addresses that a router lets in to the port of its client.
 #[derive(Clone, Copy, Debug)]
 enum Filter {
-    /// Whom the client spoke to, from the port that it spoke to.
+    /// Addresses that the client has sent to, from the same port.
     Port,
-    /// Whom the client spoke to, from any port.
+    /// Addresses that the client has sent to, from any port.
     Address,
-    /// Nobody is kept out.
+    /// All addresses.
     Open,
 }
 
-/// Lets more in than connection tracking does by itself.
+/// Lets more addresses in than connection tracking does by itself.
 fn filter(router: &Space, filter: Filter) {
     let from = match filter {
         Filter::Port => return,
@@ -35,7 +35,7 @@ fn filter(router: &Space, filter: Filter) {
     ));
 }
 
-/// A client and its router, and its host, which asks the one outside.
+/// A client and its router, with a host that connects to the one outside.
 fn home(lab: &Lab, public: &Space, number: u8, (mapping, filtered): (Mapping, Filter)) -> Actor {
     let client = lab.space(&format!("c{number}"));
     let router = lab.router(&format!("n{number}"));
@@ -48,11 +48,12 @@ fn home(lab: &Lab, public: &Space, number: u8, (mapping, filtered): (Mapping, Fi
     router.run(&format!("ip route add default via {}", outside(1)));
     nat(&router, "to-p", mapping);
     filter(&router, filtered);
-    // All ask one address, which is that of the first line.
+    // All ask the same address, that of the first line.
     client.host("0.0.0.0:7000 listen talk patience=3 connect=203.0.113.17:7000")
 }
 
-/// Two homes of these kinds. Whether their clients find each other, or why not.
+/// Two homes of these kinds. `Ok` if their clients connect to each other, or why not; `None` if this
+/// machine cannot have a lab.
 fn meet(name: &str, kinds: [(Mapping, Filter); 2]) -> Option<Result<(), String>> {
     let lab = Lab::open(name)?;
     let public = lab.router("p");
@@ -62,12 +63,12 @@ fn meet(name: &str, kinds: [(Mapping, Filter); 2]) -> Option<Result<(), String>>
         home(&lab, &public, 1, first),
         home(&lab, &public, 2, second),
     ];
-    // In the order of their addresses, not of their arrival.
+    // Sorted by address, as either may arrive first.
     let mut met = [outside.connected(), outside.connected()];
     met.sort();
     for (client, other) in clients.iter_mut().zip(met.iter().rev()) {
         client.connected();
-        // What each has inside is no secret, and may be somebody else's address, here its own.
+        // A private address may be that of another machine in the other's network; here it is its own.
         client.command(&format!("connect 10.1.0.2:7000 {other}"));
     }
     let tried = clients.each_mut().map(Actor::tried);
@@ -99,18 +100,18 @@ fn clients_behind_routers_that_change_ports_find_each_other() {
     }
 }
 
-/// As a host that listens takes requests from any address and port.
+/// The other router lets a request in from the new port, and a host that listens takes it.
 #[test]
-fn behind_a_symmetric_router_one_finds_who_is_behind_one_that_lets_in() {
+fn a_client_behind_a_symmetric_router_finds_one_behind_a_router_that_lets_in() {
     for (name, filter) in [("open", Filter::Open), ("host", Filter::Address)] {
         let tried = meet(name, [SYMMETRIC, (Mapping::KeepsPort, filter)]);
         assert!(tried.is_none_or(|tried| tried == Ok(())), "{filter:?}");
     }
 }
 
-/// The port that the one outside told is not the one that the other client would have to ask.
+/// The port that the outside host saw is not the one that the other client would have to ask.
 #[test]
-fn behind_a_symmetric_router_one_does_not_find_who_is_behind_one_that_filters_ports() {
+fn a_client_behind_a_symmetric_router_does_not_find_one_behind_a_router_that_filters_ports() {
     for (name, other) in [
         ("symport", (Mapping::KeepsPort, Filter::Port)),
         ("symsym", SYMMETRIC),

@@ -14,7 +14,7 @@ pub(crate) struct Space {
 ///
 /// # Errors
 ///
-/// If there is no such program, or it fails: what it wrote about that.
+/// If there is no such program, or it fails: the text that it wrote.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()
@@ -34,33 +34,33 @@ impl Space {
         }
     }
 
-    /// The name that the test gave it.
+    /// The name in the test.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The name that it has on this machine.
+    /// The name of the namespace on this machine.
     pub(crate) fn full(&self) -> &str {
         &self.full
     }
 
-    /// Runs a program in it, whose words have no spaces.
+    /// Runs a program in this namespace. Its arguments are separated by spaces.
     pub(crate) fn run(&self, words: &str) -> String {
         run(self.command().args(words.split(' '))).unwrap()
     }
 
-    /// Adds to its firewall, as `nft` reads it. What is there stays.
+    /// Adds rules to the firewall, in the syntax of `nft`. Earlier rules stay.
     pub(crate) fn firewall(&self, rules: &str) {
         run(self.command().args(["nft", rules])).unwrap();
     }
 
-    /// Changes a setting of its kernel.
+    /// Changes a setting of the kernel for this namespace.
     pub(crate) fn set(&self, setting: &str, value: &str) {
         let text = format!("echo {value} > /proc/sys/{setting}");
         run(self.command().args(["sh", "-c", &text])).unwrap();
     }
 
-    /// A host of porous in it: see `src/options.rs`.
+    /// Starts a host of porous in this namespace. `src/options.rs` describes its arguments.
     pub(crate) fn host(&self, arguments: &str) -> Actor {
         let mut command = self.command();
         command.arg(env!("CARGO_BIN_EXE_porous-net"));

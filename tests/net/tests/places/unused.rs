@@ -1,5 +1,5 @@
-//! Requests in the name of addresses of the server's own network that nobody has. The server's kernel
-//! asks for each, and keeps the answer for the three seconds that it is patient.
+//! Requests from forged, unused addresses of the server's own network. The server's kernel asks the link
+//! for each address, and keeps the answer to it for three seconds.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,24 +7,25 @@ use crate::actor::Actor;
 use crate::lab::Lab;
 use crate::space::Space;
 
-/// How many clients there are.
+/// The number of clients.
 const CLIENTS: usize = 6;
 
-/// How long a peer's question may wait for its answer, in milliseconds, of which the two hosts take up
-/// to 10 each until they look at their sockets.
+/// The longest time that a peer's question may wait for its answer, in milliseconds. Each host takes up to
+/// 10 ms of it until it looks at its socket.
 const PATIENCE: u64 = 50;
 
-/// How long the requests come, in tenths of a second: longer than a kernel is patient.
+/// The length of the flood, in tenths of a second: longer than a kernel keeps an answer.
 const TENTHS: usize = 45;
 
 /// The first of the unused addresses, and the server.
 const IPV4: [&str; 2] = ["10.9.1.0:0", "10.9.0.1:7000"];
 const IPV6: [&str; 2] = ["[fd09::1:0]:0", "[fd09::1]:7000"];
 
-/// One flood at a time: the delays of several would be those of the processor.
+/// Held during a flood: the delays of several floods at once would be those of the processor.
 static FLOOD: Mutex<()> = Mutex::new(());
 
-/// A server, a machine that forges, and one with clients, all on one network, and one beyond a router.
+/// A server, a machine that forges, and one with clients, all on one network, and a machine beyond a
+/// router.
 fn network(lab: &Lab) -> [Space; 4] {
     let [server, forger, clients, switch] = ["s", "f", "c", "w"].map(|name| lab.space(name));
     let (router, newcomer) = (lab.router("r"), lab.space("n"));
@@ -40,7 +41,7 @@ fn network(lab: &Lab) -> [Space; 4] {
         lab.wire(end, (&switch, &[]));
         switch.run(&format!("ip link set to-{} master sw", end.0.name()));
     }
-    // It may send from addresses that it has not, and answers for none.
+    // The forger may send from addresses that it does not have, and answers for none of them.
     forger.set("net/ipv6/ip_nonlocal_bind", "1");
     forger.set("net/ipv4/conf/all/arp_ignore", "8");
     forger.set("net/ipv4/conf/to-w/arp_ignore", "8");
@@ -55,7 +56,7 @@ fn network(lab: &Lab) -> [Space; 4] {
     [server, forger, clients, newcomer]
 }
 
-/// The longest that each client waits for an answer, of each tenth of a second.
+/// The longest time that each client waits for an answer, for each tenth of a second.
 fn waits(clients: &mut [Actor], tenths: usize) -> Vec<u64> {
     let mut waits = Vec::new();
     for _ in 0..tenths {
@@ -67,7 +68,7 @@ fn waits(clients: &mut [Actor], tenths: usize) -> Vec<u64> {
     waits
 }
 
-/// A server whose socket may have `buffer` bytes to send, while `rate` requests a second come.
+/// Floods a server whose socket has a send buffer of `buffer` bytes with `rate` requests a second.
 fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
     let Some(lab) = Lab::open(name) else { return };
     let _alone = FLOOD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +80,7 @@ fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
     for client in &mut clients {
         client.connected();
     }
-    // Longer than it took to connect.
+    // Until waits from the time of connecting are no longer reported.
     waits(&mut clients, 10);
     let [from, to] = from_to;
     let mut flood = forger.host(&format!("{from} flood={to} rate={rate}"));
@@ -96,7 +97,7 @@ fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
     );
     let slowest = waits.iter().max().unwrap();
     eprintln!("{sent} requests, {withheld} answers withheld: {slowest} ms at most");
-    // The processor may have run another process once.
+    // Once, the processor may have run another process.
     let late = waits.iter().filter(|&&wait| wait > PATIENCE).count();
     assert!(
         late * 20 < waits.len(),
@@ -108,12 +109,12 @@ fn flood(name: &str, buffer: u32, rate: u32, from_to: [&str; 2]) {
 }
 
 #[test]
-fn few_requests_of_unused_addresses_delay_nobody_who_is_connected() {
+fn few_requests_of_unused_addresses_delay_no_connected_peer() {
     flood("few", 425_984, 400, IPV4);
 }
 
 #[test]
-fn many_requests_of_unused_addresses_delay_nobody_who_is_connected() {
+fn many_requests_of_unused_addresses_delay_no_connected_peer() {
     flood("many", 425_984, 10_000, IPV4);
 }
 
@@ -123,6 +124,6 @@ fn requests_of_unused_addresses_delay_nobody_of_a_server_with_a_small_buffer() {
 }
 
 #[test]
-fn requests_of_unused_addresses_of_ipv6_delay_nobody_who_is_connected() {
+fn requests_of_unused_addresses_of_ipv6_delay_no_connected_peer() {
     flood("six", 425_984, 10_000, IPV6);
 }

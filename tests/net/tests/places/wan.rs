@@ -15,12 +15,12 @@ use smoltcp::time::Instant;
 
 use crate::space::{Space, run};
 
-/// How long the line sleeps at most; and what it adds to a delay, at most.
+/// The longest sleep of the line, and so the most that it adds to a delay.
 const TURN: Duration = Duration::from_millis(1);
 
-/// The line stands as long as this lives.
+/// A line that carries packets until this value is dropped.
 pub(crate) struct Wan {
-    /// Never sends: when it is gone the thread ends.
+    /// Sends once, to start the thread, which ends when this is dropped.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,7 +37,8 @@ impl Wan {
         let (ready, is_ready) = mpsc::channel();
         let devices = names.clone();
         let thread = thread::spawn(move || {
-            // They exist from here on, and belong to this thread wherever they are moved.
+            // The devices exist from here on. This thread holds them open, also after they are moved into
+            // the namespaces of the machines.
             let devices = devices.map(|name| TunTapInterface::new(&name, Medium::Ip).unwrap());
             ready.send(()).unwrap();
             let up = Link::new(config, Seed::new(seed).child("up", 0));
@@ -66,7 +67,7 @@ impl Drop for Wan {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // If it has panicked, its message stands in the output of the test.
+            // If the thread has panicked, its message stands in the output of the test.
             let _ = thread.join();
         }
     }

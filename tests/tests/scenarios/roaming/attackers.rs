@@ -1,5 +1,5 @@
-//! Attackers that copy, invent and repeat datagrams from other addresses: no peer is moved, and little
-//! is sent.
+//! Attackers that copy, invent and repeat datagrams from other addresses: they move no peer, and few
+//! bytes are sent to them.
 
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
@@ -10,10 +10,10 @@ use porous_sim::{Intercept, LinkConfig, World};
 
 use super::{A, B, MS, ROUTER, SECOND, deliver, moves, receive, send, simple};
 
-/// What a datagram that passes is.
+/// The sender, the receiver and the bytes of a datagram that passes.
 type Seen = Rc<RefCell<Vec<(u32, u32, Vec<u8>)>>>;
 
-/// A connection of which somebody sees each datagram.
+/// A connection of which an attacker sees each datagram.
 fn tapped(seed: u64) -> (World, PeerId, PeerId, Seen) {
     let (mut world, client, server) = simple(seed);
     let seen = Seen::default();
@@ -26,8 +26,9 @@ fn tapped(seed: u64) -> (World, PeerId, PeerId, Seen) {
     (world, client, server, seen)
 }
 
-/// How long before the original arrives, or after it, copies of what the client sends come from
-/// these addresses. Everybody talks meanwhile; what was sent to these, and in their name.
+/// Copies of the datagrams of the client come from these addresses, before the originals if `early` is
+/// true, else after them. Both hosts send meanwhile. Returns by address the bytes of the copies, and the
+/// bytes that B sent to it.
 fn copies(from: &[u32], early: bool, seed: u64) -> (World, [PeerId; 2], BTreeMap<u32, [u64; 2]>) {
     let (mut world, client, server, seen) = tapped(seed);
     let mut bytes = BTreeMap::<u32, [u64; 2]>::new();
@@ -35,7 +36,7 @@ fn copies(from: &[u32], early: bool, seed: u64) -> (World, [PeerId; 2], BTreeMap
         send(&mut world, A, client, [n]);
         send(&mut world, B, server, [n]);
         world.flush(A);
-        // A copy that is sent at once by a neighbour of B comes first.
+        // A copy that a neighbour of B sends at once arrives before the original.
         for (source, _, datagram) in seen.take() {
             if source == ROUTER {
                 for &copy in from {
@@ -53,7 +54,7 @@ fn copies(from: &[u32], early: bool, seed: u64) -> (World, [PeerId; 2], BTreeMap
     (world, [client, server], bytes)
 }
 
-/// What B has sent to these.
+/// Counts the bytes that B has sent to these addresses.
 fn count(seen: &Seen, to: &[u32], bytes: &mut BTreeMap<u32, [u64; 2]>) {
     for (_, target, datagram) in seen.borrow().iter() {
         if to.contains(target) {
@@ -62,8 +63,9 @@ fn count(seen: &Seen, to: &[u32], bytes: &mut BTreeMap<u32, [u64; 2]>) {
     }
 }
 
+/// D10.
 #[test]
-fn copies_from_elsewhere_move_nobody_and_get_little() {
+fn copies_from_other_addresses_move_no_peer_and_get_few_bytes() {
     for early in [true, false] {
         for count in [1, 100] {
             let from: Vec<u32> = (5000..5000 + count).collect();
@@ -78,14 +80,15 @@ fn copies_from_elsewhere_move_nobody_and_get_little() {
             for (address, [sent, got]) in bytes {
                 assert!(got <= 3 * sent, "{what}: {address} sent {sent}, got {got}");
             }
-            // What comes after the original is not the newest, and not even looked at.
+            // A copy that comes after the original is not the newest frame, and its address is not
+            // challenged.
             assert_eq!(asked > 0, early, "{what}: {asked} were asked");
         }
     }
 }
 
 #[test]
-fn who_copies_in_time_from_everywhere_does_not_keep_a_client_from_moving_for_longer_than_that() {
+fn early_copies_from_many_addresses_delay_a_move_only_while_they_come() {
     let from: Vec<u32> = (5000..5100).collect();
     let (mut world, [client, server], _) = copies(&from, true, 1);
     world.rebind(A, ROUTER + 1);

@@ -7,7 +7,8 @@ use porous_tests::{Traffic, config, ended, events};
 
 use super::{A, B, ELSEWHERE, MS, ROUTER, SECOND, receive, send, simple};
 
-/// All that both send arrives once and in order, although the client moves to these addresses.
+/// Everything that both hosts send arrives once and in order, although the client moves to these
+/// addresses.
 fn transfer(seed: u64, loss: f64, places: &[u32], integrity: Integrity) {
     let line = LinkConfig::new().delay(30 * MS).loss(loss).rate(8_000_000);
     let large = |config: porous_proto::Config| {
@@ -63,7 +64,8 @@ fn large_packets_arrive_once_and_in_order_while_a_client_moves() {
     }
 }
 
-/// In two round trips after the first datagram from there: there, the challenge, the echo, data.
+/// Data flows two round trips after the client's first datagram from the new address: that datagram, the
+/// challenge, the echo, data. D10.
 #[test]
 fn data_flows_again_two_round_trips_after_the_clients_next_datagram() {
     for to in [ROUTER + 1, ELSEWHERE] {
@@ -74,7 +76,7 @@ fn data_flows_again_two_round_trips_after_the_clients_next_datagram() {
             send(&mut world, B, server, [1; 3000]);
             world.run_for(u32::try_from(wait).unwrap_or(0) * MS);
             if !receive(&mut world, A, client).is_empty() {
-                continue; // it was heard of in the meantime
+                continue; // the server heard of the move in the meantime
             }
             send(&mut world, A, client, [1]);
             let start = world.now();

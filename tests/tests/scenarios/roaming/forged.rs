@@ -1,4 +1,4 @@
-//! Datagrams from other addresses, written by hand.
+//! Datagrams from other addresses, written by the test.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use porous_proto::{Ecn, Event, Host, Instant, Listen, PeerState};
@@ -7,14 +7,14 @@ use porous_tests::config;
 use porous_tests::encoder::{self, Message, Offer};
 use porous_tests::remote::{self, Remote};
 
-/// A remote that is written by hand, at 7, and the host that it is connected to.
+/// A remote end whose datagrams the test writes, at address 7, and the host that it is connected to.
 pub(super) struct Hand {
     pub(super) host: Host<ChaCha8Rng, u8>,
     pub(super) remote: Remote,
     now: Instant,
 }
 
-/// Where the remote may be, too.
+/// Other addresses at which the remote may be.
 pub(super) const OTHER: u8 = 9;
 
 fn offer() -> Offer {
@@ -58,7 +58,8 @@ impl Hand {
         hand
     }
 
-    /// The next frame comes from there: what goes out to whom.
+    /// The next frame of the remote comes from this address. Returns the datagrams that the host sends,
+    /// and to whom.
     pub(super) fn say(&mut self, from: u8, messages: Vec<Message>) -> Vec<(u8, Vec<u8>)> {
         let datagram = self.remote.short(None, messages).encode(&self.remote.shape);
         self.hand(from, &datagram)
@@ -79,7 +80,7 @@ impl Hand {
         all
     }
 
-    /// The only datagram that goes there, and the challenge in it.
+    /// The challenge in the only datagram to this address.
     pub(super) fn challenge(&mut self, from: u8) -> [u8; 8] {
         let all = self.say(from, vec![ping()]);
         challenge_to(from, &all).expect("a challenge")
@@ -121,11 +122,12 @@ pub(super) fn response(data: [u8; 8]) -> Vec<Message> {
     vec![control(PATH_RESPONSE, data)]
 }
 
+/// D10.
 #[test]
 fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
     let mut hand = Hand::new();
     let challenge = hand.challenge(OTHER);
-    // From where the peer is, from a third place, and changed.
+    // From the peer's address, from a third address, and with a changed echo.
     hand.say(7, response(challenge));
     hand.say(11, response(challenge));
     let mut wrong = challenge;
@@ -134,7 +136,7 @@ fn the_echo_counts_from_where_the_challenge_went_and_nowhere_else() {
     assert_eq!(hand.moves(), []);
     hand.say(OTHER, response(challenge));
     assert_eq!(hand.moves(), [(7, OTHER)]);
-    // It has been used up.
+    // The challenge has been used up.
     hand.wait(2000);
     hand.say(7, response(challenge));
     assert_eq!(hand.moves(), []);
@@ -149,7 +151,7 @@ fn an_echo_that_was_overtaken_from_where_the_peer_is_moves_nobody() {
     hand.say(7, vec![ping()]);
     hand.hand(OTHER, &late);
     assert_eq!(hand.moves(), []);
-    // Nor does a copy of one that was taken.
+    // Nor does a copy of a frame that was taken.
     let taken = hand.remote.short(None, response(challenge)).encode(&shape);
     hand.hand(7, &taken);
     hand.hand(OTHER, &taken);
@@ -213,7 +215,7 @@ fn three_places_are_asked_at_once_and_each_again_after_a_while() {
 }
 
 #[test]
-fn what_is_old_a_copy_malformed_or_a_lie_makes_nobody_a_candidate() {
+fn old_copied_malformed_or_false_datagrams_make_no_candidate() {
     let mut hand = Hand::new();
     let shape = hand.remote.shape;
     let ack = encoder::Ack {
@@ -239,7 +241,7 @@ fn what_is_old_a_copy_malformed_or_a_lie_makes_nobody_a_candidate() {
 }
 
 #[test]
-fn a_flood_from_elsewhere_gets_three_bytes_for_each_of_its_own() {
+fn a_flood_from_another_address_gets_three_bytes_for_each_of_its_own() {
     let mut hand = Hand::new();
     let (mut sent, mut got, mut answers) = (0, 0, 0);
     for n in 0..500_u32 {
@@ -263,12 +265,12 @@ fn a_flood_from_elsewhere_gets_three_bytes_for_each_of_its_own() {
 }
 
 #[test]
-fn long_forms_from_elsewhere_move_nobody_and_make_no_other_connection() {
+fn long_forms_from_another_address_move_no_peer_and_make_no_other_connection() {
     let mut hand = Hand::new();
     let challenge = hand.challenge(OTHER);
     hand.say(OTHER, response(challenge));
     hand.moves();
-    // The request of this connection comes late, from where the remote was.
+    // The request of this connection comes late, from the remote's first address.
     let body = offer().body(&[7; 4]);
     let peers = hand.host.peers().count();
     for from in [7, 12] {

@@ -5,7 +5,7 @@ use porous_tests::state;
 
 use super::*;
 
-/// A client and a server with these timeouts, in seconds; the client says nothing.
+/// A client and a server with these timeouts, in seconds; the client sends nothing.
 fn idle(seed: u64, timeouts: [u32; 2], policy: Policy, link: LinkConfig) -> (World, [PeerId; 2]) {
     let [client, server] = timeouts;
     let host = |config: Config, timeout| config.policy(policy).timeout(timeout * SECOND).unwrap();
@@ -19,7 +19,7 @@ fn idle(seed: u64, timeouts: [u32; 2], policy: Policy, link: LinkConfig) -> (Wor
 
 const TIMEOUTS: [u32; 6] = [2, 4, 10, 30, 60, 600];
 
-/// The shorter of the two timeouts is what pings have to keep to.
+/// Pings have to keep to the shorter of the two timeouts. D13.
 #[test]
 fn no_idle_client_is_lost_when_its_router_forgets_it() {
     for policy in [Policy::Modern, Policy::Paper] {
@@ -39,8 +39,8 @@ fn no_idle_client_is_lost_when_its_router_forgets_it() {
     }
 }
 
-/// An exchange has three datagrams, and both hosts learn from it that the other is there: the ping,
-/// its answer, and the acknowledgement of that.
+/// An exchange has three datagrams, and by it both hosts learn that the other is there: the ping, its
+/// answer, and the acknowledgement of the answer. D13.
 #[test]
 fn one_exchange_of_pings_in_a_quarter_of_the_shorter_timeout_is_enough_for_both() {
     for timeouts in [[10, 10], [10, 60], [60, 10], [4, 30], [2, 30], [30, 4]] {

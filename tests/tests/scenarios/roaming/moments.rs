@@ -1,4 +1,4 @@
-//! A client that moves at each moment, and whatever becomes of each datagram of a move.
+//! A client that moves at each moment, and every fate of each datagram of a move.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use porous_tests::{config, connected, events, state};
 
 use super::{A, B, MS, ROUTER, SECOND, deliver, moves, receive, send, simple};
 
-/// Everybody says something every 20 ms, twenty times: what B was told of.
+/// Both hosts send a packet every 20 ms, twenty times. Returns the events of B.
 fn converse(world: &mut World, client: PeerId, moves_at: Duration) -> Vec<Event<u32>> {
     let (mut told, mut own) = (Vec::new(), Vec::new());
     let started = world.now();
@@ -19,7 +19,7 @@ fn converse(world: &mut World, client: PeerId, moves_at: Duration) -> Vec<Event<
             world.rebind(A, ROUTER + 1);
         }
         world.run_until(next);
-        // What a client says before it is connected is refused.
+        // A packet that a client sends before it is connected is refused.
         let _ = world
             .host_mut(A)
             .send(client, ChannelId(0), vec![n], Mode::Reliable);
@@ -34,6 +34,7 @@ fn converse(world: &mut World, client: PeerId, moves_at: Duration) -> Vec<Event<
     told
 }
 
+/// D10.
 #[test]
 fn a_client_may_move_at_any_moment_of_its_connection() {
     for millis in (0..400).step_by(7) {
@@ -47,7 +48,7 @@ fn a_client_may_move_at_any_moment_of_its_connection() {
         let mut told = converse(&mut world, client, Duration::from_millis(millis));
         world.run_for(30 * SECOND);
         told.extend(events(&mut world, B));
-        // A peer at the old address, of which nothing came again, has ended.
+        // The peer at the old address, from which no datagram came again, has ended.
         let all = connected(&told);
         let live = |peer: &&PeerId| state(&world, B, **peer) == Some(PeerState::Connected);
         let live: Vec<PeerId> = all.iter().filter(live).copied().collect();
@@ -63,7 +64,7 @@ fn a_client_may_move_at_any_moment_of_its_connection() {
     }
 }
 
-/// What becomes of a datagram of the move.
+/// What happens to a datagram of the move.
 #[derive(Clone, Copy, Debug)]
 enum Blow {
     Lost,
@@ -72,7 +73,7 @@ enum Blow {
     Overtaken,
 }
 
-/// The client moves and both talk, while this happens to these datagrams after the move.
+/// The client moves and both send, while this happens to these datagrams after the move.
 fn move_under(blow: Blow, hit: [u64; 2]) {
     let (mut world, client, server) = simple(hit[0] * 100 + hit[1]);
     world.run_for(2 * SECOND);
@@ -89,7 +90,7 @@ fn move_under(blow: Blow, hit: [u64; 2]) {
         send(&mut world, B, server, [n]);
         world.run_for(30 * MS);
     }
-    // Silent for longer than any repetition takes: a second later all is said.
+    // Both are silent for longer than any repetition takes: a second later everything is sent.
     world.run_for(2 * SECOND);
     let what = format!("{blow:?} {hit:?}");
     assert_eq!(receive(&mut world, B, server), [0, 1, 2, 3, 4, 5], "{what}");
@@ -108,7 +109,7 @@ fn each_datagram_of_a_move_may_be_lost_and_each_two() {
 }
 
 #[test]
-fn each_may_be_doubled_or_late_or_overtaken() {
+fn each_datagram_of_a_move_may_be_doubled_or_late_or_overtaken() {
     for one in 0..20 {
         for blow in [Blow::Doubled, Blow::Late, Blow::Overtaken] {
             move_under(blow, [one, one]);

@@ -12,7 +12,7 @@ const C: u32 = 3;
 const BESIDE: u32 = ROUTER + 50;
 const NEW: u32 = ROUTER + 60;
 
-/// Two clients of this kind behind a router: they, and what B calls them.
+/// Two clients of this kind behind a router, and B's peer ids of them.
 struct Neighbours {
     world: World,
     clients: [PeerId; 2],
@@ -41,7 +41,7 @@ impl Neighbours {
         }
     }
 
-    /// Everybody says this to everybody, and hears nothing else.
+    /// Each client and the server send each other this packet, and receive nothing else.
     fn talk(&mut self, word: u8) {
         for (n, host) in (0..).zip([A, C]) {
             send(
@@ -97,7 +97,7 @@ fn the_old_port_of_a_client_may_be_that_of_another_one_that_is_connected() {
     assert_eq!((a, c), (Some(NEW), Some(ROUTER)));
 }
 
-/// A third client that comes when A has got another address, and gets that of A.
+/// A third client, which comes when A has got another address, and gets A's old one.
 fn newcomer(a_is_heard: bool) -> (Neighbours, Vec<PeerId>) {
     const D: u32 = 4;
     let mut both = Neighbours::new(&config::client());
@@ -114,7 +114,7 @@ fn newcomer(a_is_heard: bool) -> (Neighbours, Vec<PeerId>) {
 }
 
 #[test]
-fn or_of_one_that_connects_when_the_old_one_was_heard_from_elsewhere() {
+fn a_newcomer_gets_the_old_address_of_a_peer_that_was_heard_at_its_new_one() {
     let (mut both, new) = newcomer(true);
     assert_eq!(new.len(), 1);
     both.talk(20);
@@ -122,11 +122,11 @@ fn or_of_one_that_connects_when_the_old_one_was_heard_from_elsewhere() {
 }
 
 #[test]
-fn who_was_not_is_taken_for_one_that_started_again() {
+fn a_newcomer_at_the_address_of_an_unheard_peer_is_taken_for_its_restart() {
     let (both, new) = newcomer(false);
     assert_eq!(new.len(), 1);
     let peers = both.world.host(B).peers();
     let live = peers.filter(|(_, peer)| peer.state() == porous_proto::PeerState::Connected);
-    // C and the newcomer; under the rules of the paper A was heard of in the meantime.
+    // C and the newcomer; under the paper's policy B has heard of A in the meantime.
     assert_eq!(live.count(), config::by_policy(2, 3));
 }

@@ -1,4 +1,5 @@
-//! What is kept of a path when only the port is another, and what is learnt anew when it is not.
+//! The measurements of a path that are kept when only the port differs, and those that are made anew when
+//! more does.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
 use core::time::Duration;
@@ -10,7 +11,7 @@ use porous_tests::config;
 
 use super::{A, B, ELSEWHERE, MS, ROUTER, SECOND, connect, deliver, moves, receive, send};
 
-/// What a new connection may have in flight.
+/// The most bytes that a new connection may have in flight.
 const INITIAL: u32 = 12_000;
 
 fn modern() -> Config {
@@ -21,7 +22,7 @@ fn stats(world: &World, server: PeerId) -> PeerStats {
     world.host(B).peer(server).unwrap().stats()
 }
 
-/// B sends as much as there is room for, for `time`, and A reads it.
+/// B sends for `time` as much as there is room for, and A reads it.
 fn stream(world: &mut World, (client, server): (PeerId, PeerId), time: Duration) {
     let end = world.now() + time;
     while world.now() < end {
@@ -36,8 +37,8 @@ fn stream(world: &mut World, (client, server): (PeerId, PeerId), time: Duration)
     }
 }
 
-/// A connection that streams, and then moves: B's figures just after that, before the first
-/// acknowledgement from there.
+/// A connection that streams, and then moves. Returns B's statistics just after the move, before the
+/// first acknowledgement from the new address.
 fn move_streaming(server: Config, to: u32, link: LinkConfig) -> (World, [PeerId; 2], PeerStats) {
     let (mut world, client, server) = connect(1, LinkConfig::new().rate(20_000_000), server);
     stream(&mut world, (client, server), 3 * SECOND);
@@ -65,12 +66,12 @@ fn another_port_keeps_the_window_whatever_was_lost_on_the_way_to_the_old_one() {
 }
 
 #[test]
-fn so_does_one_whose_client_was_silent_for_a_second() {
+fn another_port_keeps_the_window_of_a_client_that_was_silent_for_a_second() {
     let reno = modern().congestion(Congestion::Reno);
     let (mut world, client, server) = connect(1, LinkConfig::new(), reno);
     let before = stats(&world, server);
     world.rebind(A, ROUTER + 1);
-    // A game's server goes on.
+    // B goes on sending, as a game's server does.
     for n in 0..60 {
         let host = world.host_mut(B);
         host.send(server, ChannelId(0), vec![n; 50], Mode::Unreliable)
@@ -88,7 +89,7 @@ fn so_does_one_whose_client_was_silent_for_a_second() {
 fn on_another_path_nothing_is_known() {
     let link = LinkConfig::new().delay(5 * MS).rate(20_000_000);
     let (mut world, [client, server], after) = move_streaming(modern(), ELSEWHERE, link);
-    // What was lost on the old path does not make the window smaller.
+    // Frames that were lost on the old path do not make the window smaller.
     assert!(
         after.window == INITIAL && after.frames_lost >= 20,
         "{after:?}"
@@ -106,7 +107,7 @@ fn on_another_path_nothing_is_known() {
     );
 }
 
-/// The round trip that B knows, `round_trips` of 10 ms after a move from a path of 200 ms.
+/// The round trip that B has measured, `round_trips` of 10 ms after a move from a path of 200 ms.
 fn rtt_after(to: u32, round_trips: u32) -> (Duration, PeerStats) {
     let slow = LinkConfig::new().delay(100 * MS);
     let (mut world, client, server) = connect(1, LinkConfig::new(), config::new().roaming(true));
@@ -132,7 +133,7 @@ fn rtt_after(to: u32, round_trips: u32) -> (Duration, PeerStats) {
 
 #[test]
 fn the_round_trip_of_another_path_is_known_after_two_of_them() {
-    // The paper measures it by pings alone.
+    // The paper's policy measures round trips by pings alone.
     let (_, after) = rtt_after(ELSEWHERE, config::by_policy(2, 500));
     assert!((10 * MS..30 * MS).contains(&after.rtt), "{after:?}");
 }
@@ -143,7 +144,7 @@ fn with_another_port_it_is_the_same_path() {
     assert!(after.rtt > before / 2, "an average: {after:?}");
 }
 
-/// A connection that has found out that datagrams may have 1452 bytes, and then moves there.
+/// A connection that has found out that datagrams may have 1452 bytes, and then moves to this address.
 fn move_with_large_datagrams(to: u32, mtu: u32) -> (World, PeerStats, PeerStats) {
     let search = |config: Config| config.path_mtu_discovery(1452).unwrap();
     let server = search(modern());
@@ -194,20 +195,20 @@ fn another_path_may_carry_less() {
 }
 
 #[test]
-fn another_port_does_not_although_large_datagrams_were_lost_there() {
+fn another_port_keeps_the_datagram_length_although_large_ones_were_lost_there() {
     let (_, before, soon) = move_with_large_datagrams(ROUTER + 1, 1500);
     assert_eq!((before.path_mtu, soon.path_mtu), (1452, 1452));
 }
 
 #[test]
-fn marks_are_tried_on_another_path_whatever_became_of_those_before() {
+fn marks_are_tried_anew_on_another_path() {
     let link = LinkConfig::new().delay(30 * MS).rate(20_000_000);
     let config = modern().ecn(true);
     let (mut world, [client, server], after) = move_streaming(config.clone(), ELSEWHERE, link);
     assert!(after.ecn && after.frames_lost >= 20, "{after:?}");
     stream(&mut world, (client, server), SECOND);
     assert!(stats(&world, server).ecn, "what was lost had marks");
-    // And ended there, if they are removed.
+    // The marks end there, if the path removes them.
     let bleached = link.ecn_path(EcnPath::Bleached);
     let (mut world, [client, server], _) = move_streaming(config, ELSEWHERE, bleached);
     stream(&mut world, (client, server), SECOND);

@@ -1,4 +1,5 @@
-//! Clients that come and go: back to where they were, twice in a second, to where nothing arrives.
+//! Clients that return to their old address, move twice in a second, or move to an address where nothing
+//! arrives.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -10,7 +11,7 @@ use porous_tests::{config, connected, ended, events, state};
 
 use super::{A, B, ELSEWHERE, MS, ROUTER, SECOND, connect, deliver, moves, receive, send, simple};
 
-/// The client says something every 50 ms and the server answers, `times` in all.
+/// The client sends a packet every 50 ms and the server answers, `times` in all.
 fn talk(world: &mut World, client: PeerId, server: PeerId, times: u32) {
     for n in 0..times {
         let n = n.to_le_bytes();
@@ -83,7 +84,8 @@ fn a_place_where_nothing_arrives_is_left_for_the_old_one() {
     world.rebind(A, ROUTER + 1);
     deliver(&mut world, A, client, (B, server), 150 * MS);
     assert_eq!(moves(&mut world), [(ROUTER, ROUTER + 1)]);
-    // The host is back, and has nothing to say; only B talks. The router lets it in.
+    // The client is back at its old address, and has nothing to send; only B sends. The router lets B's
+    // datagrams in.
     world.rebind(A, ROUTER);
     send(&mut world, B, server, [7]);
     world.run_for(9 * SECOND);
@@ -121,7 +123,7 @@ fn hosts_that_both_move_at_once_lose_each_other() {
     }
 }
 
-/// The server moves under a client with connection ids of this length that follows it.
+/// The server moves; its client, which follows it, has connection ids of this length.
 fn server_moves(length: u8) -> (World, PeerId, PeerId) {
     let roams = config::client().roaming(true);
     let roams = roams.connection_id_len(length).unwrap();
@@ -160,7 +162,7 @@ fn without_connection_ids_nobody_is_followed() {
 }
 
 #[test]
-fn who_only_keeps_its_connection_alive_is_found_again() {
+fn a_client_that_only_pings_is_found_again() {
     let (mut world, client, server) = simple(1);
     world.run_for(30 * SECOND);
     world.rebind(A, ROUTER + 1);
@@ -188,7 +190,7 @@ fn ids_of_all_lengths_and_checksums_lead_to_a_peer_that_moved() {
     }
 }
 
-/// What a client or a server that has something to deliver says before it goes.
+/// A client or a server that has packets to deliver disconnects just after the client has moved.
 fn goodbye(by: u32) {
     let (mut world, client, server) = simple(1);
     world.rebind(A, ROUTER + 1);
@@ -220,13 +222,14 @@ fn goodbye(by: u32) {
 }
 
 #[test]
-fn who_moves_while_it_says_goodbye_is_still_understood() {
+fn a_host_that_moves_while_it_disconnects_is_still_understood() {
     goodbye(A);
     goodbye(B);
 }
 
+/// D10.
 #[test]
-fn a_goodbye_from_elsewhere_is_heard_and_answered_there() {
+fn a_goodbye_from_another_address_is_heard_and_answered_there() {
     let (mut world, client, server) = simple(1);
     world.rebind(A, ROUTER + 1);
     world

@@ -1,4 +1,4 @@
-//! What a host says to another address of itself, and a goodbye from there, written by hand.
+//! Datagrams of a host to another address of its peer, and a DISC from there, written by the test.
 
 use porous_proto::PeerState;
 use porous_tests::encoder;
@@ -10,7 +10,7 @@ fn a_challenge_is_echoed_to_where_it_came_from_and_nowhere_else() {
     for (from, not) in [(OTHER, 7), (7, OTHER)] {
         let mut hand = Hand::with(true);
         let data = *b"whereami";
-        // Its ping was answered just now.
+        // The host's ping was answered just now.
         hand.wait(1000);
         let mut all = hand.say(from, vec![control(PATH_CHALLENGE, data)]);
         hand.wait(1000);
@@ -43,7 +43,7 @@ fn a_host_that_falls_silent_after_it_moved_is_asked_where_it_was() {
 }
 
 #[test]
-fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
+fn a_goodbye_from_another_address_counts_with_both_nonces_where_the_host_follows() {
     for (roaming, flipped, ends) in [(true, 0, true), (true, 1, false), (false, 0, false)] {
         let mut hand = Hand::with(roaming);
         let [ours, theirs] = hand.remote.nonces;
@@ -56,9 +56,10 @@ fn a_goodbye_from_elsewhere_counts_with_both_nonces_and_if_it_roams() {
     }
 }
 
-/// As those are that a peer which has ended gets where it was (`docs/wire.md`, "Limits of answers").
+/// The limits are those of answers of a peer that has ended, to its own address (`docs/wire.md`, "Limits
+/// of answers").
 #[test]
-fn goodbyes_from_elsewhere_are_answered_only_so_often() {
+fn goodbyes_from_another_address_are_answered_at_a_limited_rate() {
     let mut hand = Hand::with(true);
     let bye = encoder::long(0xF0, encoder::VERSION, hand.remote.nonces, &[7, 0, 0, 0]);
     let mut answers = 0;

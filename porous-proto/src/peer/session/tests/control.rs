@@ -1,6 +1,7 @@
 //! Control messages that arrive (`docs/wire.md`, "Control").
 
 use super::*;
+use crate::frame::Marker;
 
 fn control(control: Control) -> [Message<Vec<u8>>; 1] {
     [Message::Control(control)]
@@ -11,11 +12,11 @@ fn window(channel: u8, id: u32) -> Control {
 }
 
 fn sentinel(channel: u8, id: u32) -> Control {
-    Control::Sentinel {
+    Control::Sentinel(Marker {
         channel,
         id,
         dependency: 0,
-    }
+    })
 }
 
 fn told(channel: u8) -> Control {
@@ -27,15 +28,15 @@ fn told(channel: u8) -> Control {
 }
 
 fn tombstone(channel: u8, id: u32) -> Control {
-    Control::Tombstone {
+    Control::Tombstone(Marker {
         channel,
         id,
         dependency: 0,
-    }
+    })
 }
 
 #[test]
-fn what_names_a_channel_or_a_packet_that_there_cannot_be_is_refused() {
+fn a_message_of_an_impossible_channel_or_packet_is_refused() {
     // One channel; N_Q is 4096, so that M is 512; nothing was sent.
     for (n, (message, valid)) in [
         (window(0, u32::MAX), true),
@@ -87,12 +88,12 @@ fn what_names_a_channel_or_a_packet_that_there_cannot_be_is_refused() {
 fn tombstones_take_of_the_receive_budget() {
     let config = Config::new().receive_budget(1, 3 * 64).unwrap();
     let mut session = session(&config);
-    // The first one depends on a packet that never comes.
-    let waits = Control::Tombstone {
+    // The first tombstone depends on a packet that never comes, so that all three stay.
+    let waits = Control::Tombstone(Marker {
         channel: 0,
         id: 1,
         dependency: 1,
-    };
+    });
     for (frame, message) in [(0, waits), (1, tombstone(0, 2)), (2, tombstone(0, 3))] {
         assert_eq!(deliver(&mut session, frame, &control(message)), Ok(()));
     }
@@ -124,7 +125,7 @@ fn new_limits_of_the_remote_host_are_kept() {
     }
 }
 
-/// What the next datagram of the session says.
+/// The messages of the session's next datagram.
 fn answer(session: &mut Session) -> Vec<Control> {
     let mut buf = [0; 1500];
     let Some(written) = session.poll_transmit(TICK, &mut buf).unwrap() else {

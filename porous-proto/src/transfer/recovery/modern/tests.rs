@@ -44,7 +44,7 @@ fn flight(sent: u64) -> Flight {
     }
 }
 
-/// P5.
+/// P5. T18.
 #[test]
 fn three_ids_or_an_eighth_of_a_round_trip_make_a_loss() {
     let (modern, rtt) = settled();
@@ -181,7 +181,7 @@ fn what_was_overtaken_is_waited_for_and_not_probed() {
     assert!(modern.deadline(&nothing, &acks(Some(8)), &rtt).0.is_never());
 }
 
-/// T3: a peer that says other things but acknowledges nothing is sent nothing twice for ever.
+/// T3: a remote host that says other things but acknowledges nothing is not sent the same for ever.
 #[test]
 fn after_sixteen_timeouts_nothing_is_repeated() {
     let mut modern = Modern::new();

@@ -1,38 +1,134 @@
-//! How long a round trip takes: all that is measured of it, and the times to wait that follow from it.
-//! The paper measures pings alone, the modern policy every acknowledgement (`docs/deviations.md` T13).
-
-mod estimator;
+//! How long a round trip takes, and the times to wait that follow from it. The paper measures pings alone,
+//! the modern policy every acknowledgement (`docs/deviations.md` T13).
 
 use core::time::Duration;
 
-use self::estimator::Estimator;
 use crate::config::Policy;
 use crate::stats::{Jitter, Minimum};
 use crate::time::Instant;
 
-/// The resolution of clocks and of hosts' steps (RFC 9002 §6.1.2, kGranularity). A timeout is at least
-/// this much longer than the round trip: a remote host that answers pings before they have come, and
-/// makes ours step often, would else be sent to without end (`docs/deviations.md` P4).
+/// Least margin of a timeout above the round trip (RFC 9002 §6.1.2, kGranularity). Without it a remote host
+/// that answers pings before they have come, and makes this host step often, would be sent to without end
+/// (`docs/deviations.md` P4).
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// An honest host holds an acknowledgement back for no longer than this while its steps are short
-/// (`docs/deviations.md` T19). A longer delay tells of lost acknowledgements.
+/// Longest time for which an honest host holds an acknowledgement back while its steps are short
+/// (`docs/deviations.md` T19). A longer delay means that acknowledgements were lost.
 pub(super) const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// A delay that no honest host reports, be its steps a tenth of a second apart: the acknowledgement
-/// only repeats an earlier one that was lost (`docs/deviations.md` P9).
+/// A delay that no honest host reports, even with steps a tenth of a second apart: the acknowledgement only
+/// repeats an earlier one that was lost (`docs/deviations.md` P9).
 const ABSURD_DELAY: Duration = Duration::from_millis(200);
 
-/// What a policy measures.
+/// Round trip that is assumed before the first sample (§3.1.3).
+const INITIAL: Duration = Duration::from_millis(200);
+
+/// Longest round trip that counts: nothing overflows, and the estimate outlives a jump of the clock.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Samples in a round trip that count in full. Where there are more, each counts less, so that a flow of 60
+/// or 240 frames a second remembers as many round trips as one with two samples in each.
+const SAMPLES: u32 = 2;
+
+/// A smoothed round-trip time and its variation, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Estimator {
+    smoothed: u64,
+    variation: u64,
+    latest: u64,
+    /// True once there was a sample.
+    is_measured: bool,
+    /// When the current round of samples began, which lasts for a smoothed round trip.
+    round_began: Instant,
+    /// Samples in the current round.
+    in_round: u32,
+    /// Samples in the last whole round.
+    rate: u32,
+}
+
+impl Estimator {
+    const fn new() -> Self {
+        let initial = nanos(INITIAL);
+        Self {
+            smoothed: initial,
+            variation: initial / 2,
+            latest: initial,
+            is_measured: false,
+            round_began: Instant::ZERO,
+            in_round: 0,
+            rate: 0,
+        }
+    }
+
+    /// A round trip took this long.
+    fn sample(&mut self, rtt: Duration, now: Instant) {
+        self.latest = nanos(rtt);
+        if !self.is_measured {
+            // The first sample replaces what was assumed, which averages would remember for many round trips
+            // (RFC 9002 §5.3).
+            self.is_measured = true;
+            (self.smoothed, self.variation) = (self.latest, self.latest / 2);
+            self.round_began = now;
+            return;
+        }
+        self.count(now);
+        // At least 1: where samples are rare each counts in full.
+        let weight = i64::from((self.rate / SAMPLES).max(1));
+        let error = signed(self.latest) - signed(self.smoothed);
+        let surprise = error.abs() - signed(self.variation);
+        self.variation = self
+            .variation
+            .saturating_add_signed(surprise / (4 * weight));
+        self.smoothed = self.smoothed.saturating_add_signed(error / (8 * weight));
+    }
+
+    fn count(&mut self, now: Instant) {
+        self.in_round = self.in_round.saturating_add(1);
+        if now.saturating_duration_since(self.round_began) >= self.smoothed() {
+            self.rate = self.in_round;
+            (self.in_round, self.round_began) = (0, now);
+        }
+    }
+
+    const fn smoothed(&self) -> Duration {
+        Duration::from_nanos(self.smoothed)
+    }
+
+    const fn variation(&self) -> Duration {
+        Duration::from_nanos(self.variation)
+    }
+
+    const fn latest(&self) -> Duration {
+        Duration::from_nanos(self.latest)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
+const fn nanos(duration: Duration) -> u64 {
+    let nanos = duration.as_nanos();
+    let longest = LONGEST.as_nanos();
+    if nanos < longest {
+        nanos as u64
+    } else {
+        longest as u64
+    }
+}
+
+/// The conversion cannot fail: no time is longer than [`LONGEST`].
+fn signed(nanos: u64) -> i64 {
+    i64::try_from(nanos).unwrap_or(i64::MAX)
+}
+
+/// Estimates of the round trip, by policy.
 #[derive(Clone, Copy, Debug)]
 enum Samples {
     Paper(Pings),
     Modern {
-        /// With all that holds acknowledgements back: for the timers.
+        /// Round trips with all that holds acknowledgements back: for timers.
         feedback: Estimator,
-        /// Without the delay that the remote host reports: the network alone.
+        /// Round trips without the delay that the remote host reports: the network alone.
         network: Estimator,
-        /// Smoothed delay of the acknowledgements that nobody asked for at once.
+        /// Smoothed delay that the remote host reports, up to [`MAX_ACK_DELAY`].
         ack_delay: Duration,
     },
 }
@@ -43,7 +139,7 @@ pub(crate) struct Rtt {
     samples: Samples,
     minimum: Minimum,
     pub(crate) jitter: Jitter,
-    /// T_step,avg of (7): the average time between the steps of our host.
+    /// T_step,avg of (7): the average time between the steps of this host.
     step: Duration,
 }
 
@@ -73,17 +169,18 @@ impl Rtt {
         self.step
     }
 
-    /// A ping was answered after this time. Under the modern policy acknowledgements tell enough.
+    /// A ping was answered `elapsed` after it was sent.
     pub(crate) fn on_pong(&mut self, elapsed: Duration, now: Instant) {
+        // By the modern policy acknowledgements tell enough, and answers to pings leave at intervals.
         if let Samples::Paper(pings) = &mut self.samples {
             pings.sample(elapsed);
             self.note(elapsed, now);
         }
     }
 
-    /// The newest frame of an acknowledgement was sent `elapsed` ago, and the remote host reports that
-    /// it held the acknowledgement back for `delay`. The sample without that delay, as far as the
-    /// report can be true; `None` if there is none.
+    /// The newest frame of an acknowledgement was sent `elapsed` ago, and the remote host reports that it
+    /// held the acknowledgement back for `delay`. Returns the sample without that delay, as far as the report
+    /// can be true; `None` if there is no sample.
     pub(crate) fn on_ack(
         &mut self,
         elapsed: Duration,
@@ -98,12 +195,16 @@ impl Rtt {
         else {
             return None;
         };
+        // The frame arrived long ago, and earlier acknowledgements of it were lost: a sample of many seconds
+        // would stop the timers (P9).
         if delay > ABSURD_DELAY {
             return None;
         }
+        // Timers count the whole time: a delay that the remote host makes up must not shorten them.
         feedback.sample(elapsed, now);
         *ack_delay = (7 * *ack_delay + delay.min(MAX_ACK_DELAY)) / 8;
-        // A round trip below the shortest one is a lie about the delay (RFC 9002 §5.3).
+        // A round trip below the shortest one is a lie about the delay: then the whole time is the sample
+        // (RFC 9002 §5.3). The first sample is whole for want of a shortest one.
         let without = elapsed.saturating_sub(delay);
         let is_possible = self.minimum.get().is_some_and(|least| without >= least);
         let sample = if is_possible { without } else { elapsed };
@@ -117,16 +218,16 @@ impl Rtt {
         self.jitter.sample(sample);
     }
 
-    /// A frame that was considered dropped was acknowledged after all, this long after it was sent:
-    /// T_rto was too short. A line that is slower than its pings would else drop everything for ever
-    /// (`docs/deviations.md` P1).
+    /// A frame that was considered dropped was acknowledged, `elapsed` after it was sent.
     pub(crate) fn on_late(&mut self, elapsed: Duration) {
+        // T_rto was too short: a line on which full frames are slower than pings would drop everything for
+        // ever (`docs/deviations.md` P1). The modern policy drops nothing by time.
         if let Samples::Paper(pings) = &mut self.samples {
             pings.sample(elapsed);
         }
     }
 
-    /// T_rtt,avg.
+    /// The smoothed round trip: T_rtt,avg.
     pub(crate) const fn smoothed(&self) -> Duration {
         match &self.samples {
             Samples::Paper(pings) => pings.average(),
@@ -134,7 +235,7 @@ impl Rtt {
         }
     }
 
-    /// T_rtt,var.
+    /// The smoothed deviation of round trips: T_rtt,var.
     pub(crate) const fn variation(&self) -> Duration {
         match &self.samples {
             Samples::Paper(pings) => pings.variance(),
@@ -142,12 +243,12 @@ impl Rtt {
         }
     }
 
-    /// The shortest recent round trip; `None` before the first sample.
+    /// The shortest round trip of the last five to ten seconds; `None` before the first sample.
     pub(crate) fn minimum(&self) -> Option<Duration> {
         self.minimum.get()
     }
 
-    /// The smoothed round trip as timers see it, with the delays of acknowledgements.
+    /// The smoothed round trip for timers, with the delays of acknowledgements.
     pub(crate) const fn feedback(&self) -> Duration {
         match &self.samples {
             Samples::Paper(pings) => pings.average(),
@@ -161,35 +262,38 @@ impl Rtt {
             Samples::Paper(pings) => pings.variance(),
             Samples::Modern { feedback, .. } => feedback.variation(),
         };
+        // A step is part of the margin, as this host looks at what came no more often than that; delays of
+        // acknowledgements are in the samples.
         self.feedback() + self.step.max(4 * variance).max(GRANULARITY)
     }
 
-    /// How late a frame may be that was overtaken by a later one (RFC 9002 §6.1.2).
+    /// Age at which a frame is lost that a later one has overtaken: 9/8 of a round trip (RFC 9002 §6.1.2).
     pub(crate) fn loss_delay(&self) -> Duration {
         let rtt = match &self.samples {
             Samples::Paper(pings) => pings.average(),
+            // Where round trips grow, the smoothed one is late to follow.
             Samples::Modern { feedback, .. } => feedback.smoothed().max(feedback.latest()),
         };
         (rtt + rtt / 8).max(GRANULARITY.max(self.step))
     }
 
-    /// How long an early probe waits for the acknowledgement of a frame, which asked for one at once
-    /// or did not (`docs/deviations.md` P6).
+    /// Time from sending a frame to its early probe. `at_once`: the frame asked to be acknowledged at once
+    /// (`docs/deviations.md` P6).
     pub(crate) fn early_probe(&self, at_once: bool) -> Duration {
         let hold = match &self.samples {
             Samples::Modern { ack_delay, .. } if !at_once => *ack_delay,
             Samples::Modern { .. } | Samples::Paper(_) => Duration::ZERO,
         };
         let variation = (2 * self.variation()).max(GRANULARITY);
-        // Samples include how seldom both hosts look, so that no step comes on top. A host that is
-        // called at the frames of a game is called half a step late on average: the probe is due that
-        // much earlier.
+        // Samples include how seldom both hosts look, so that no step comes on top. A host that is called at
+        // the frames of a game is called half a step late on average: the probe is due that much earlier, by
+        // an eighth of a round trip at most.
         let early = (self.step / 2).min(self.smoothed() / 8);
         self.smoothed() + variation + hold - early
     }
 }
 
-/// T_rtt,avg at the start (§3.1.3).
+/// T_rtt,avg before the first ping, in microseconds (§3.1.3).
 const INITIAL_RTT_US: u64 = 200_000;
 
 /// The estimates of (5) and (6), in microseconds.
@@ -207,22 +311,23 @@ impl Pings {
         }
     }
 
-    /// A ping took this long. The variance comes first: (6) uses the average before (5).
+    /// A ping was answered after this time.
     pub(super) fn sample(&mut self, ping: Duration) {
-        // A minute stands for all that is worse, so that nothing can overflow.
+        // A minute stands for all that is longer, so that nothing can overflow.
         let ping = u64::try_from(ping.as_micros())
             .unwrap_or(u64::MAX)
             .min(60_000_000);
+        // The variance comes first: (6) uses the average as it was before (5).
         self.variance = (3 * self.variance + self.average.abs_diff(ping)) / 4; // (6)
         self.average = (7 * self.average + ping) / 8; // (5)
     }
 
-    /// T_rtt,avg.
+    /// The smoothed round trip: T_rtt,avg.
     pub(super) const fn average(&self) -> Duration {
         Duration::from_micros(self.average)
     }
 
-    /// T_rtt,var.
+    /// The smoothed deviation of round trips: T_rtt,var.
     pub(super) const fn variance(&self) -> Duration {
         Duration::from_micros(self.variance)
     }
@@ -235,7 +340,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const RTT: Duration = Duration::from_millis(64);
 
-    /// Of the paper, after this many pings of this length, with this step.
+    /// The paper's round trips after `pings` pings of `rtt`, with this step.
     fn pinged(pings: usize, rtt: Duration, step: Duration) -> Rtt {
         let mut new = Rtt::new(Policy::Paper);
         (0..pings).for_each(|_| new.on_pong(rtt, Instant::ZERO));
@@ -281,14 +386,14 @@ mod tests {
         let hold = |rtt: &Rtt| (rtt.early_probe(false) - rtt.early_probe(true)).as_millis();
         let mut rtt = settled(10 * MS, Duration::ZERO);
         assert_eq!(hold(&rtt), 10);
-        // An acknowledgement that was lost looks as if it had been held for long.
+        // After lost acknowledgements the next one looks as if it had been held back for long.
         for n in 0..100 {
             rtt.on_ack(RTT, 190 * MS, Instant::from_micros(n));
         }
         assert!((24..=25).contains(&hold(&rtt)), "{}", hold(&rtt));
     }
 
-    /// The remote host says how long it held an acknowledgement back, and may lie.
+    /// The remote host says how long it held an acknowledgement back, and may lie. T13.
     #[test]
     fn a_delay_shortens_the_path_but_not_the_timers() {
         let mut rtt = settled(Duration::ZERO, Duration::ZERO);
@@ -365,6 +470,67 @@ mod tests {
                 rtt.sample(Duration::MAX);
             }
             assert!(rtt.average() <= 60_000 * MS);
+        }
+    }
+
+    mod estimator {
+        use alloc::vec::Vec;
+
+        use super::super::*;
+
+        const MS: Duration = Duration::from_millis(1);
+
+        fn after(samples: &[(u64, u32)]) -> Estimator {
+            let mut estimator = Estimator::new();
+            for &(at, rtt) in samples {
+                estimator.sample(rtt * MS, Instant::ZERO + Duration::from_millis(at));
+            }
+            estimator
+        }
+
+        /// T13.
+        #[test]
+        fn the_first_sample_replaces_what_was_believed() {
+            let estimator = after(&[(0, 40)]);
+            assert_eq!(estimator.smoothed(), 40 * MS);
+            assert_eq!(estimator.variation(), 20 * MS);
+        }
+
+        #[test]
+        fn two_samples_a_round_trip_count_in_full() {
+            let estimator = after(&[(0, 40), (40, 80)]);
+            assert_eq!(estimator.smoothed(), 45 * MS);
+            assert_eq!(estimator.variation(), 25 * MS);
+            assert_eq!(estimator.latest(), 80 * MS);
+        }
+
+        /// The memory is one of round trips, not of samples. T13.
+        #[test]
+        fn many_samples_a_round_trip_count_less() {
+            let sparse: Vec<_> = (0..400)
+                .map(|n| (n * 50, if n < 200 { 40 } else { 80 }))
+                .collect();
+            let dense: Vec<_> = (0..4000)
+                .map(|n| (n * 5, if n < 2000 { 40 } else { 80 }))
+                .collect();
+            let until = |samples: &[(u64, u32)], at| {
+                let samples: Vec<_> = samples.iter().copied().filter(|&(t, _)| t <= at).collect();
+                after(&samples).smoothed().as_millis()
+            };
+            for at in [10_200, 10_400, 10_800] {
+                let (few, many) = (until(&sparse, at), until(&dense, at));
+                assert!(few.abs_diff(many) <= 6, "{few} and {many} after {at}");
+            }
+        }
+
+        #[test]
+        fn absurd_samples_do_not_overflow() {
+            let mut estimator = Estimator::new();
+            for _ in 0..1000 {
+                estimator.sample(Duration::MAX, Instant::NEVER);
+                estimator.sample(Duration::ZERO, Instant::ZERO);
+            }
+            assert!(estimator.smoothed() <= LONGEST && estimator.variation() <= LONGEST);
         }
     }
 }

@@ -1,9 +1,8 @@
-//! Where the transfer layer gets its messages from, and tells what became of them: the sequencing
-//! layer, which it does not know (§3, Figure 4).
+//! The seam between the two layers: where the transfer layer gets its messages from, and whom it tells
+//! what became of them. It knows nothing else of the sequencing layer (§3, Figure 4).
 
 use bytes::Bytes;
 
-use super::store::Delivery;
 use crate::config::Priority;
 use crate::frame::{Control, Message};
 
@@ -11,35 +10,34 @@ use crate::frame::{Control, Message};
 #[derive(Clone, Debug)]
 pub(crate) struct NextMessage {
     pub(crate) message: Message<Bytes>,
-    pub(crate) delivery: Delivery,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
 }
 
 /// The layer above.
 pub(crate) trait Source {
-    /// Signalling that is due: a window acknowledgement (§3.2.1), or what is asked and told of packets.
+    /// Signalling that is due: a window acknowledgement (§3.2.1), a question or an answer about packets.
     fn next_signal(&mut self) -> Option<Control>;
 
     /// The next new message of this priority, with `most` bytes of a packet at most.
     fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage>;
 
-    /// The message was cut off another one, which ends where it begins.
+    /// The message was cut off another one, which ends where this one begins.
     fn cut(&mut self, message: &Message<Bytes>);
 
     /// Whether a message that waits is still of use (`docs/deviations.md` T8, Q9).
     fn is_current(&self, message: &Message<Bytes>) -> bool;
 
-    /// A message was not, and is not sent.
+    /// The message was not sent, and will not be.
     fn skipped(&mut self, message: &Message<Bytes>);
 
-    /// The message is in the next frame, for the first time or once more.
+    /// The message is in the next frame, for the first time or again.
     fn sent(&mut self, message: &Message<Bytes>);
 
     /// The message arrived.
     fn acknowledged(&mut self, message: &Message<Bytes>);
 
-    /// A message that is not sent again was dropped. Whether it is to be told if it has
-    /// [arrived](Self::acknowledged) nevertheless.
+    /// A message that is not sent again was dropped. Returns whether the source wants to hear of it if it has
+    /// [arrived](Self::acknowledged) after all.
     fn lost(&mut self, message: &Message<Bytes>) -> bool;
 }

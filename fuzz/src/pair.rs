@@ -1,11 +1,11 @@
-//! Two hosts, the datagrams between them, and applications that keep the rules.
-
-mod heal;
+//! Two hosts, the datagrams between them, and applications that keep the rules. At the end of each input
+//! the network heals, and every promise must be kept.
 
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, PeerId, SendError,
+    ChannelId, ConfigError, Disconnect, Ecn, Host, Instant, Listen, Peer, PeerId, PeerState,
+    SendError,
 };
 use porous_sim::{ChaCha8Rng, Seed};
 use porous_tests::{Kind, kind};
@@ -13,19 +13,22 @@ use porous_tests::{Kind, kind};
 use crate::ops::{Fate, Link, Op, Packets, Policy, Setup, Side};
 use crate::{Contract, Wishes};
 
-/// How long a datagram takes, if nothing happens to it.
+/// The time from the sending of a datagram to its arrival, unless an operation delivers it before.
 const DELAY: Duration = Duration::from_millis(10);
-/// The most datagrams that are under way.
+/// The most datagrams under way, both directions together: more are dropped as they are sent.
 const UNDER_WAY: usize = 300;
 const SECOND: Duration = Duration::from_secs(1);
-/// The most seconds that healing may take.
+/// The most seconds from the end of the faults until every promise is kept.
 const PATIENCE: u32 = 90;
-/// The most rounds of a host within one call or one instant; one that needs more does not come to rest.
+/// The most datagrams and events of a host in one call, and the most steps of [`Pair::run`]. A host that
+/// needs more never comes to rest.
 const RESTLESS: usize = 20_000;
 
 #[derive(Clone, Debug)]
 struct Datagram {
+    /// The side that gets the datagram.
     to: usize,
+    /// When the datagram was sent.
     since: Instant,
     bytes: Vec<u8>,
 }
@@ -37,12 +40,15 @@ pub struct Pair {
     hosts: [Host<ChaCha8Rng, u8>; 2],
     now: Instant,
     under_way: Vec<Datagram>,
+    /// True for a side whose application reads packets as they come.
     reading: [bool; 2],
+    /// True once the faults are over: from then on requests are accepted.
     healed: bool,
     /// The promises of the hosts, and what happened.
     pub contract: Contract,
-    /// A canary: of this many packets the harness takes one and does not report it.
+    /// A canary: the harness receives every n-th packet and does not report it to the contract.
     pub loses: Option<u32>,
+    /// Packets received so far, on both sides.
     received: u32,
 }
 
@@ -184,7 +190,8 @@ impl Pair {
             let len = packets.len().max(if given_up { 4 } else { 0 });
             let packet = self.contract.packet(side, peer, len);
             let id = ChannelId(channel);
-            // Some of the short packets are copied.
+            // Some of the short packets are copied: by their length, so that the inputs of the corpus stay
+            // what they were.
             let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
             let options = wishes.options().redundancy(copies);
             match self.hosts[side].send(peer, id, packet.clone(), options) {
@@ -252,6 +259,7 @@ impl Pair {
                 self.under_way.swap(index, other);
             }
             Fate::Damage(at, bits) => {
+                // Without a checksum nobody can tell damage from content, and long forms have none.
                 let bytes = &mut self.under_way[index].bytes;
                 if self.setup.checksum && kind(bytes) == Kind::Short {
                     let at = usize::from(at) % bytes.len();
@@ -287,10 +295,11 @@ impl Pair {
                 assert!(calls.next().is_some(), "events without end");
                 self.contract.told(side, event);
             }
-            // A peer that has ended is read while it is remembered.
             if self.healed {
                 self.answer(side, true);
             }
+            // The packets of a peer that has ended go with it when the host forgets it: an application that
+            // does not read would lose them, and the contract would blame the host.
             let ended = self.contract.peers[side]
                 .values()
                 .any(|life| life.readable && life.ended.is_some());
@@ -300,7 +309,8 @@ impl Pair {
         }
     }
 
-    /// Lets time pass, from one event to the next; `arrive` is true if datagrams arrive.
+    /// Lets time pass, from one event to the next. Datagrams arrive if `arrive` is true, and stay under
+    /// way otherwise.
     fn run(&mut self, time: Duration, arrive: bool) {
         let end = self.now + time;
         for _ in 0..RESTLESS {
@@ -333,6 +343,83 @@ impl Pair {
                 .for_each(|host| host.handle_timeout(now));
         }
         panic!("the hosts do not come to rest");
+    }
+
+    /// The network heals and the applications read: every promise must be kept.
+    ///
+    /// # Panics
+    ///
+    /// If a promise is broken, or not kept 90 s later.
+    pub fn heal(&mut self) {
+        (self.reading, self.healed) = ([true; 2], true);
+        for side in 0..2 {
+            self.receive(side, usize::MAX);
+        }
+        // The result of the last look, and the number of good looks in a row.
+        let (mut settled, mut since) = (Ok(()), 0);
+        for _ in 0..PATIENCE {
+            self.run(SECOND, true);
+            settled = self.check();
+            since = if settled.is_ok() { since + 1 } else { 0 };
+            // One good look is no proof. Datagrams from before the end of the faults may have connected
+            // each host to an attempt that the other had given up; then both are told soon.
+            if since > 3 {
+                return;
+            }
+        }
+        panic!("not settled for {since} s: {settled:?}");
+    }
+
+    /// Checks that both sides owe nothing, and are connected to each other or not at all.
+    fn check(&self) -> Result<(), String> {
+        if self.check_side(0)? == self.check_side(1)? {
+            Ok(())
+        } else {
+            Err("one is connected to nobody".into())
+        }
+    }
+
+    /// Checks that the peers of a side are connected and owe nothing. Returns their number.
+    fn check_side(&self, side: usize) -> Result<usize, String> {
+        let mut alive = 0;
+        for (&id, life) in &self.contract.peers[side] {
+            let lack = |what: &str| {
+                let stats = self.hosts[side].peer(id).map(Peer::stats);
+                let others = self.hosts[1 - side].stats();
+                Err(format!(
+                    "{what}; side {side}, {id:?}, {stats:?}; the other: {others:?}"
+                ))
+            };
+            if let Some((_, undelivered)) = life.ended {
+                // A peer that counts packets as undelivered may have lost them. If it counts none, all were
+                // acknowledged.
+                if undelivered == 0 && life.connected && !life.sent.is_complete() {
+                    return lack("acknowledged, but not delivered");
+                }
+                continue;
+            }
+            let Some(peer) = self.hosts[side].peer(id) else {
+                return lack("gone without an end");
+            };
+            match (peer.state(), life.connected) {
+                (PeerState::Connected, true) => {}
+                _ => return lack("neither connected nor ended"),
+            }
+            if (peer.queued_bytes(), peer.stats().flight) != (0, 0) {
+                return lack("still sending");
+            }
+            if life.full {
+                return lack("`Writable` was not told");
+            }
+            if !life.sent.is_complete() {
+                return lack("a reliable packet is missing");
+            }
+            alive += 1;
+        }
+        if alive > 1 {
+            return Err(format!("{alive} connections of {side} to one address"));
+        }
+        Ok(alive)
     }
 }
 

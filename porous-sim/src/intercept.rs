@@ -67,7 +67,8 @@ pub struct Passing<'a, A> {
     pub datagram: &'a [u8],
 }
 
-type Hook<A> = Box<dyn FnMut(&Passing<'_, A>) -> Intercept>;
+/// What decides about the datagrams that hosts send.
+pub(crate) type Hook<A> = Box<dyn FnMut(&Passing<'_, A>) -> Intercept>;
 
 /// The gate between the hosts and the network: the hook, and the datagrams that it keeps back.
 pub(crate) struct Gate<A> {

@@ -1,7 +1,5 @@
 //! Many addresses, a link for each ordered pair, and one order in which everything arrives.
 
-mod carry;
-
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -10,6 +8,7 @@ use core::hash::Hash;
 use porous_proto::{Ecn, Instant};
 
 use crate::hash::Fnv;
+use crate::trace::{Happening, Print};
 use crate::{Fate, Link, LinkConfig, LinkStats, Seed, Trace};
 
 /// An address of a simulated network: a number, a socket address, any small value.
@@ -52,11 +51,11 @@ pub struct Network<A> {
     seed: Seed,
     default: LinkConfig,
     links: BTreeMap<(A, A), Link>,
-    /// The next delivery of every link that has one.
+    /// The next delivery of every link that has one, so that nothing has to look at all links.
     due: BTreeSet<(Instant, (A, A))>,
     now: Instant,
     trace: Trace,
-    /// Long forms that were damaged on the way, which no checksum of ours covers.
+    /// The ends of links that have damaged a long form since the swarm last looked.
     #[cfg(feature = "swarm")]
     pub(crate) damaged: Vec<(A, A)>,
 }
@@ -328,6 +327,60 @@ impl<A: SimAddress> Network<A> {
         self.trace.note(self.now, note);
     }
 
+    /// As [`send`](Self::send), with the ECN field of the datagram's IP header.
+    pub(crate) fn send_marked(
+        &mut self,
+        now: Instant,
+        pair: (A, A),
+        ecn: Ecn,
+        datagram: Vec<u8>,
+    ) -> Fate {
+        self.now = self.now.max(now);
+        let now = self.now;
+        let print = Print::of(&datagram);
+        // No checksum of ours covers a long form: after damage, two hosts may agree on values that neither
+        // has said, which the swarm must know.
+        #[cfg(feature = "swarm")]
+        let is_short = matches!(datagram.first(), Some(0x40..=0x7F));
+        let link = self.link_mut(pair);
+        // The datagram may overtake the one that was next.
+        let before = link.next_delivery();
+        let fate = link.send_marked(now, ecn, datagram);
+        let after = link.next_delivery();
+        self.reindex(pair, before, after);
+        self.trace.record(self.now, pair, fate.into(), print);
+        let damage = match fate {
+            Fate::Carried { damaged: true, .. } => Happening::Damaged,
+            Fate::BadChecksum { .. } => Happening::BadChecksum,
+            Fate::Carried { .. } | Fate::Lost | Fate::QueueFull | Fate::TooLarge | Fate::Cut => {
+                return fate;
+            }
+        };
+        self.trace.record(self.now, pair, damage, print);
+        #[cfg(feature = "swarm")]
+        if damage == Happening::Damaged && !is_short {
+            self.damaged.push(pair);
+        }
+        fate
+    }
+
+    /// As [`receive`](Self::receive), with the ECN field as the links have marked it.
+    pub(crate) fn receive_marked(&mut self, now: Instant) -> Option<((A, A), Ecn, Vec<u8>)> {
+        self.now = self.now.max(now);
+        let &(due, pair) = self.due.first()?;
+        if due > self.now {
+            return None;
+        }
+        let link = self.links.get_mut(&pair)?;
+        let (ecn, datagram) = link.receive_marked(self.now)?;
+        let after = link.next_delivery();
+        self.reindex(pair, Some(due), after);
+        let print = Print::of(&datagram);
+        self.trace
+            .record(self.now, pair, Happening::Delivered, print);
+        Some((pair, ecn, datagram))
+    }
+
     /// Lets time pass although nothing is sent or received.
     pub(crate) fn wait_until(&mut self, now: Instant) {
         self.now = self.now.max(now);
@@ -336,6 +389,7 @@ impl<A: SimAddress> Network<A> {
     /// Gives the links of one address the conditions of those of another.
     pub(crate) fn copy_links(&mut self, like: A, new: A) {
         let ends = |&(from, to): &(A, A)| from == like || to == like;
+        // Links that were never used have the default conditions, whatever their ends.
         let pairs: Vec<(A, A)> = self.links.keys().copied().filter(ends).collect();
         for (from, to) in pairs {
             let renamed = |end| if end == like { new } else { end };
@@ -345,6 +399,7 @@ impl<A: SimAddress> Network<A> {
 
     fn link_mut(&mut self, pair: (A, A)) -> &mut Link {
         let (seed, config) = (self.seed, self.default);
+        // By the two addresses, not by a count of links: other traffic must not disturb a link's chance.
         let new = || Link::new(config, seed.child("link", Fnv::of(&pair)));
         self.links.entry(pair).or_insert_with(new)
     }

@@ -71,8 +71,8 @@ impl<M> BlockInbox<M> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if the piece's block is ahead of the window, or its length differs from
-    /// what the block's other pieces said.
+    /// [`Error::OutOfRange`] if the piece's block is ahead of the window, or the piece states another
+    /// length of the block than the pieces before.
     pub(super) fn check(&self, head: &Head) -> Result<(), Error> {
         id::check(head.block, self.next, self.window)?;
         let block = self.blocks.get(self.position(head.block));
@@ -127,6 +127,7 @@ impl<M> BlockInbox<M> {
         let pieces = core::mem::take(&mut block.pieces);
         let data = pieces.into_values().collect::<Vec<_>>().concat();
         block.is_received = true;
+        // Blocks may be received out of order: the window moves past those at its front.
         while self.blocks.front().is_some_and(|block| block.is_received) {
             self.blocks.pop_front();
             self.next = self.next.wrapping_add(1);

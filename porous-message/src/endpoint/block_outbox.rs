@@ -81,9 +81,7 @@ impl<M: Serialize> BlockOutbox<M> {
         });
     }
 
-    /// Chooses pieces that were not sent within the resend time, as many as fit. All that are on their
-    /// way take turns: if acknowledgements take longer than [`Resend`](super::Resend), the first ones
-    /// would go again and again before the last ones go once.
+    /// Chooses pieces that were not sent within the resend time, as many as fit.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
@@ -106,7 +104,10 @@ impl<M: Serialize> BlockOutbox<M> {
         self.hunger.starving(now).is_some()
     }
 
+    /// Chooses from where the last packet ended.
     fn choose_in_turn(&mut self, turn: &Turn, space: &mut Space) {
+        // All pieces on their way take turns: if acknowledgements take longer than the resend time, the
+        // first ones would go again and again before the last ones go once.
         let on_their_way = self.blocks.len().min(self.window.into());
         let (first, index) = match self.position(self.turn.0) {
             position if position < on_their_way => (position, self.turn.1),
@@ -124,7 +125,7 @@ impl<M: Serialize> BlockOutbox<M> {
         }
     }
 
-    /// Chooses pieces of one block. Returns whether there may be room for pieces of other blocks.
+    /// Chooses pieces of one block. True if there may be room for pieces of other blocks.
     fn choose_of(
         &mut self,
         position: usize,
@@ -150,15 +151,16 @@ impl<M: Serialize> BlockOutbox<M> {
             }
             let piece = (id, narrow(index));
             self.passed_over = self.passed_over.or(Some(piece));
+            // The first piece carries the block's message, too: a piece without one may still fit. All others
+            // are as large as this one.
             if index > 0 {
-                // The other pieces are as large.
                 return false;
             }
         }
         true
     }
 
-    /// All pieces of the oldest block are acknowledged, so it should have been confirmed at once.
+    /// Sends the oldest block again if it was acknowledged long ago and is still not confirmed.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.blocks.front_mut() {
             Some(block) if block.pieces.iter().all(|piece| piece.acked) => {

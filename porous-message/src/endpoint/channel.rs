@@ -155,6 +155,7 @@ impl<M: Serialize> Channel<M> {
 
     /// Chooses the channel's content of a packet.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space, stats: &mut MessageStats) {
+        // No more than its budget, even of an empty packet.
         let share = space.share(self.budget, self.overhead_now());
         let mut left = share;
         match &mut self.kind {
@@ -179,7 +180,8 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// What was written is in this packet. Returns how many messages and pieces were in an earlier one.
+    /// Notes that all that was written is in this packet. Returns the number of messages and pieces that
+    /// were in an earlier packet, too.
     pub(super) fn sent(&mut self, position: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         match &mut self.kind {
             Kind::Reliable(reliable) => reliable.sent(position, turn, items),

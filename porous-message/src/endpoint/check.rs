@@ -1,4 +1,4 @@
-//! Whether a configuration can work.
+//! Checks that a configuration can work.
 
 use core::fmt;
 

@@ -8,13 +8,14 @@ use siphasher::sip::SipHasher13;
 
 use super::check::{self, MessageConfigError};
 
-/// The most messages of a queue or a window: so few that old ids and new ones are told apart.
+/// The most messages of a queue or a window: few enough to tell old ids from new ones.
 const IDS_MAX: u16 = 1 << 14;
 
-/// The length of a packet in bytes that fits into one datagram of porous, whatever else that carries.
+/// The length of a packet in bytes that fits into one datagram of porous, whatever else the datagram
+/// carries.
 const PACKET: usize = 1100;
 
-/// The longest packet in bytes: no more than UDP carries.
+/// The longest packet in bytes, less than UDP carries.
 const PACKET_MAX: usize = 65_000;
 
 /// When a message goes into another packet, if no packet with it is known to have arrived.
@@ -22,10 +23,9 @@ const PACKET_MAX: usize = 65_000;
 pub enum Resend {
     /// After this time. The articles use 100 ms.
     After(Duration),
-    /// After five quarters of the round trip that the endpoint was [told](super::Endpoint::set_rtt), at
-    /// least 20 ms and at most a second; 100 ms until it is told one. In a [`Session`](crate::Session),
-    /// which need not be told: a tick after the time at which its host would ask for an
-    /// acknowledgement.
+    /// After five quarters of the round trip that was [set](super::Endpoint::set_rtt), at least 20 ms and
+    /// at most a second; 100 ms until one is set. A [`Session`](crate::Session) sets the time by itself: a
+    /// tick after the time at which its host would ask for an acknowledgement.
     ByRoundTrip,
 }
 
@@ -92,8 +92,9 @@ impl MessageChannel {
         Self::new(false)
     }
 
-    /// Channels of higher priority choose their part of a packet first; of the same priority, those
-    /// that are declared first. Default 0.
+    /// Channels of higher priority choose their part of a packet first; among equals, those that are
+    /// declared first. A message that has found no room for 250 ms moves its channel before its equals.
+    /// Default 0.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -106,8 +107,8 @@ impl MessageChannel {
         self
     }
 
-    /// The most bytes of a packet that the channel takes, so that channels of lower priority get on. A
-    /// longer message cannot be sent. Default: all that there is.
+    /// The most bytes of a packet that the channel takes, so that there is room for channels of lower
+    /// priority. A longer message cannot be sent. Default: all that there is.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -120,8 +121,8 @@ impl MessageChannel {
         self
     }
 
-    /// How many messages can wait to be sent, or to be confirmed; on an unreliable channel, also to be
-    /// received. 1 to 16,384; other numbers become the nearest of these. Default 1024.
+    /// The most messages that wait to be sent or to be confirmed, and on an unreliable channel also the
+    /// most that wait to be received. 1 to 16,384; other numbers become the nearest of these. Default 1024.
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -149,9 +150,9 @@ impl MessageChannel {
         self
     }
 
-    /// How long an unreliable message may wait for room in a packet, from the first packet after
-    /// [`send`](super::Endpoint::send) on; then the message is not sent. With zero, it has one chance.
-    /// Default 100 ms.
+    /// The time that an unreliable message may wait for room in a packet, from the first packet after
+    /// [`send`](super::Endpoint::send) on; then the message is not sent. With zero, the message goes into a
+    /// packet of that instant or into none. Default 100 ms.
     ///
     /// ```
     /// use core::time::Duration;
@@ -169,7 +170,8 @@ impl MessageChannel {
     /// bytes each, up to 16 MiB. An unreliable channel carries none. The same at both ends.
     /// Default 0: no blocks.
     ///
-    /// A remote host can make us keep this times the [number of blocks](Self::block_window), in bytes.
+    /// A remote host can make this end keep `max_bytes` bytes for each block of the
+    /// [window](Self::block_window).
     ///
     /// ```
     /// use porous_message::MessageChannel;
@@ -187,7 +189,7 @@ impl MessageChannel {
     }
 
     /// The length of the pieces in which blocks are sent, in bytes, at least 64: small pieces fit into
-    /// what is left of a packet, large ones cost less each. A piece has to fit into a packet, and into
+    /// the rest of a packet, large ones have fewer heads. A piece has to fit into a packet, and into
     /// the channel's [budget](Self::budget) of one. The same at both ends. Default 256.
     ///
     /// ```
@@ -201,7 +203,7 @@ impl MessageChannel {
         self
     }
 
-    /// How many blocks may be on their way at once, 1 to 256. The same at both ends. Default 4.
+    /// The most blocks on their way at once, 1 to 256. The same at both ends. Default 4.
     ///
     /// ```
     /// use porous_message::MessageChannel;

@@ -27,6 +27,8 @@ impl Echo {
 
     /// True if the id is worth a packet of its own.
     pub(super) fn is_pressing(&self, next: u32, turn: &Turn) -> bool {
+        // After a repetition at once, as the other end sends again until it is told; otherwise once in a
+        // resend time.
         let was_sent = |(sent, at): (u32, Instant)| sent == next && turn.now < at + turn.resend;
         self.is_due(next) && (self.again || !self.sent.is_some_and(was_sent))
     }
@@ -51,7 +53,7 @@ impl Echo {
     }
 }
 
-/// Writes a bit that says whether an id follows, and the id.
+/// Writes a bit, which is set if an id follows, and the id.
 pub(super) fn serialize<S: Stream>(stream: &mut S, next: &mut Option<u32>) -> Result<(), Error> {
     stream.option(next, |id, stream| id::serialize(stream, id))
 }

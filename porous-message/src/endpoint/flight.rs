@@ -29,6 +29,7 @@ impl Flight {
     /// `sequence` is the number of the next packet, whether the packet will have content or not.
     /// Numbers only grow, by any distance: a number that looks older is more than half a turn ahead.
     pub(super) fn advance(&mut self, sequence: u16) {
+        // The first number is any: a carrier may have sent packets before.
         let newest = self.newest.unwrap_or_else(|| sequence.into());
         let newest = newest + u64::from(sequence.wrapping_sub(low(newest)));
         self.newest = Some(newest);
@@ -65,6 +66,7 @@ impl Flight {
         let number = self.number(sequence);
         let packet = number.and_then(|number| self.packets.get_mut(&number));
         packet.map_or(&[], |packet| {
+            // Kept all the same: an acknowledgement may be late.
             packet.is_lost = true;
             &packet.items
         })

@@ -4,10 +4,10 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-/// A message or piece that finds no room for longer goes first, among its equals.
+/// The time without room after which a message or piece goes first, among its equals.
 const STARVING: Duration = Duration::from_millis(250);
 
-/// The first message or piece that was due and found no room, and since when.
+/// The first message or piece that was due and found no room, and when it first found none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hunger<T>(Option<(T, Instant)>);
 
@@ -16,7 +16,7 @@ impl<T: Copy> Hunger<T> {
         Self(None)
     }
 
-    /// The one that has found no room for longer than [`STARVING`].
+    /// The message or piece, if it has found no room for [`STARVING`].
     pub(super) fn starving(&self, now: Instant) -> Option<T> {
         let (thing, since) = self.0?;
         (since + STARVING <= now).then_some(thing)

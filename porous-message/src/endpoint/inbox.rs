@@ -57,6 +57,7 @@ impl<M> Inbox<M> {
         let is_ready = place < self.ready.len();
         let is_ahead = id::is_ahead(id, self.next, self.window);
         if !is_ahead || is_ready || self.early.contains_key(&id) {
+            // The sender may not know that the message has come: it must be told again.
             self.echo.repeat();
             return false;
         }

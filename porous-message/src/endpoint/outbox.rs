@@ -80,14 +80,15 @@ impl<M: Serialize> Outbox<M> {
     }
 
     /// On packet send: from the oldest message to the newest, chooses each that was not sent within the
-    /// resend time and fits into what is left. None that the receiver could not buffer: the message
-    /// would be lost, and its packet acknowledged.
+    /// resend time and fits into the room that is left.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         self.chosen = Vec::new();
         self.doubt_oldest(turn);
         let (mut previous, mut passed_over) = (None, None);
         // The range does not end: there are more of its numbers than ids.
         let ids = (0..).map(|ahead| self.oldest.wrapping_add(ahead));
+        // None beyond the window: the receiver could not buffer it, and would drop a message whose packet
+        // it acknowledges.
         let on_their_way = self.messages.iter().take(self.window.into());
         for (id, outgoing) in ids.zip(on_their_way) {
             if !outgoing.fate.is_due(turn) {
@@ -98,6 +99,7 @@ impl<M: Serialize> Outbox<M> {
                 previous = Some(id);
                 continue;
             }
+            // A later message may be shorter, and fill the room: only a full packet ends the search.
             passed_over = passed_over.or(Some(id));
             if space.bits < 2 || space.items == 0 {
                 break;
@@ -116,9 +118,11 @@ impl<M: Serialize> Outbox<M> {
         self.hunger.starving(now).is_some()
     }
 
-    /// The oldest message is acknowledged, so it should have been confirmed at once.
+    /// Sends the oldest message again if it was acknowledged long ago and is still not confirmed.
     fn doubt_oldest(&mut self, turn: &Turn) {
         match self.messages.front_mut() {
+            // Nothing is before the oldest: a receiver that has it confirms it as soon as its application
+            // takes it.
             Some(outgoing) if outgoing.fate.acked => {
                 if self.doubt.strikes(turn.now) {
                     outgoing.fate.doubt();

@@ -86,7 +86,8 @@ impl Fate {
     }
 }
 
-/// How long a thing is acknowledged without being confirmed before its arrival is doubted.
+/// The time from the acknowledgement of a message or piece until its arrival is doubted, unless it is
+/// confirmed before. Each doubt doubles the time to the next, up to 64 times.
 const DOUBT: Duration = Duration::from_secs(1);
 
 /// Doubt about what was acknowledged by packets, and not confirmed by the receiver: the carrier may
@@ -94,7 +95,9 @@ const DOUBT: Duration = Duration::from_secs(1);
 /// that is, and the more likely it is that the application does not receive.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
+    /// When the oldest message or block was found acknowledged and not confirmed.
     since: Option<Instant>,
+    /// Doubts in a row.
     times: u32,
 }
 

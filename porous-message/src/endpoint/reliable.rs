@@ -97,11 +97,12 @@ impl<M: Serialize> Reliable<M> {
             || self.blocks.as_ref().is_some_and(blocks)
     }
 
-    /// Messages first: blocks take what these leave, unless one of their pieces starves.
+    /// Chooses messages and pieces of blocks.
     pub(super) fn choose(&mut self, turn: &Turn, space: &mut Space) {
         let Some(blocks) = &mut self.blocks else {
             return self.outbox.choose(turn, space);
         };
+        // Messages first: blocks take the room that messages leave, unless a piece starves.
         if blocks.outbox.is_starving(turn.now) {
             blocks.outbox.choose(turn, space);
             self.outbox.choose(turn, space);
@@ -128,8 +129,8 @@ impl<M: Serialize> Reliable<M> {
         Ok(())
     }
 
-    /// What was written is in this packet: notes all of it. Returns how many messages and pieces were
-    /// in an earlier one.
+    /// Notes that all that was written is in this packet. Returns the number of messages and pieces that
+    /// were in an earlier packet, too.
     pub(super) fn sent(&mut self, channel: u8, turn: &Turn, items: &mut Vec<Item>) -> u64 {
         let [message, block] = self.told();
         if let Some(next) = message {
@@ -194,7 +195,7 @@ impl<M: Serialize> Reliable<M> {
         Ok(arrived)
     }
 
-    /// Takes what was read. Returns how many messages and pieces had come before.
+    /// Takes what was read. Returns the number of messages and pieces that had come before.
     pub(super) fn arrived(&mut self, arrived: Arrived<M>) -> u64 {
         let mut again = 0;
         if let Some(next) = arrived.confirmed[0] {
@@ -224,7 +225,7 @@ impl<M: Serialize> Reliable<M> {
     }
 }
 
-/// True if another item follows; `items` is how many more a packet may have.
+/// True if another item follows; `items` is the number of items that the packet may still have.
 pub(super) fn more(stream: &mut ReadStream<'_>, items: &mut u32) -> Result<bool, Error> {
     let mut more = false;
     stream.bool(&mut more)?;

@@ -73,6 +73,8 @@ impl<M: Serialize> Unreliable<M> {
         let before = self.waiting.len();
         let age = self.age;
         self.waiting.retain_mut(|waiting| {
+            // The age counts from the first packet that could have had the message: a host that sends no
+            // packets for a while gives nothing up for that.
             let since = waiting.since.get_or_insert(turn.now);
             turn.now <= *since + age
         });

@@ -21,14 +21,15 @@ pub(super) struct Meta {
 /// The traffic of an application for a while.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
+    /// When the next pattern is drawn.
     pub(super) until: Instant,
     /// The time from one look of the application to the next.
     pub(super) every: Duration,
-    /// Packets at a time, to each peer. 0 in quiet times.
+    /// Packets to each peer at each look. 0 in quiet times.
     pub(super) count: u64,
     /// The mode of all packets, if they share one.
     pub(super) mode: Option<Mode>,
-    /// The percentage of cases in which the largest packet is as large as possible.
+    /// The percentage of packets that are as large as the peer allows.
     pub(super) large: u64,
 }
 
@@ -40,6 +41,7 @@ pub(super) struct Actor {
     pub(super) public: u32,
     /// The number of its side in the contract.
     pub(super) side: usize,
+    /// True while the program of the host runs.
     pub(super) alive: bool,
     /// The application does not read before this.
     pub(super) reads_at: Instant,

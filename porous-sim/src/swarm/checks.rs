@@ -128,6 +128,7 @@ impl Stage {
             what(),
             history()
         );
+        // A host that was killed has read nothing since, whatever it had acknowledged.
         let heard = life.other.is_some_and(|(side, peer)| {
             let current = self.actors[remote].side == side && self.actors[remote].alive;
             let reader = self.contract.peers[side].get(&peer);

@@ -93,7 +93,7 @@ pub struct Contract {
 }
 
 impl Contract {
-    /// A contract with this many sides.
+    /// A contract with this number of sides.
     #[doc(hidden)]
     #[must_use]
     pub fn new(sides: usize) -> Self {
@@ -186,6 +186,7 @@ impl Contract {
             return;
         }
         if let Event::Receipt { token, outcome, .. } = event {
+            // The sender's word may be followed by the receiver's, but only if that is another one.
             let told = life.receipts.get_mut(&token);
             let before = told.expect("it was sent").replace(outcome);
             assert_ne!(before, Some(outcome), "{event:?} twice");
@@ -195,6 +196,7 @@ impl Contract {
         if let Event::PeerMoved { .. } | Event::PathNarrowed { .. } = event {
             return;
         }
+        // Both are told once, until the application has acted on them.
         let readable = matches!(event, Event::Readable { .. });
         let before = if readable { life.readable } else { !life.full };
         assert!(!before, "{event:?} twice");
@@ -205,8 +207,8 @@ impl Contract {
         }
     }
 
-    /// Checks the last outcome of each receipt, where both ends live and nothing is under way. A peer
-    /// that `made_room` may be told of a packet with a later one, which has not come.
+    /// Checks the last outcome of each receipt, where both ends live and nothing is under way. `made_room`
+    /// is true if the receiver has thrown packets out of its receive budget.
     pub(super) fn check_receipts(
         &self,
         (side, peer): (usize, PeerId),
@@ -221,6 +223,7 @@ impl Contract {
         }
         for (token, &delivered) in &life.delivered {
             let told = life.receipts[token];
+            // What has made room is told of when a later packet of its channel is received.
             let excused = made_room && !delivered;
             if (told == Some(Outcome::Delivered)) != delivered && !excused {
                 return Err(format!("{token} is {told:?}, delivered: {delivered}"));
@@ -253,6 +256,7 @@ impl Contract {
         let is_known = self.begin(side, peer, false).other.is_some();
         let number = u32::try_from(self.named.len()).expect("few packets");
         let mut packet = number.to_le_bytes().to_vec();
+        // Without a number, once both ends know each other: the model compares the bytes alone.
         if len < NAMED && is_known {
             packet.truncate(len);
             packet.fill(0);
@@ -301,9 +305,11 @@ impl Contract {
         let life = self.peers[side]
             .get_mut(&peer)
             .expect("a peer that was told");
+        // Bytes may have changed on the way: a number in them would accuse another packet.
         if !life.judged {
             return;
         }
+        // The first packet with a number tells which two peers are the ends of one connection.
         if let (None, Some(number)) = (life.other, packet.payload.first_chunk::<NAMED>()) {
             let number = u32::from_le_bytes(*number) as usize;
             let (other, name) = *self.named.get(number).expect("it was sent");

@@ -50,6 +50,12 @@ impl Draw {
         usize::try_from(self.below(len as u64)).unwrap_or(0)
     }
 
+    /// Two different indices less than `len`.
+    pub(super) fn two(&mut self, len: usize) -> (usize, usize) {
+        let a = self.index(len);
+        (a, (a + 1 + self.index(len - 1)) % len)
+    }
+
     /// A duration from `low` to `high` milliseconds, drawn as [`log`](Self::log) does.
     pub(super) fn millis(&mut self, low: u64, high: u64) -> Duration {
         Duration::from_millis(self.log(low, high))

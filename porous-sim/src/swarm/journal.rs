@@ -28,15 +28,15 @@ impl Whom {
     }
 }
 
-/// How long after a command, or after the remote host's end of a connection, a host's own end may come.
-/// The remote host repeats its goodbye for up to 5 s, perhaps unheard, and then this host has to time
-/// out.
+/// The most time from a command, or from the remote host's end of a connection, to a host's own end, its
+/// timeout not counted. The remote host repeats its goodbye for up to 5 s, perhaps unheard, and then this
+/// host has to time out.
 const AFTERMATH: Duration = Duration::from_secs(30);
 
 /// The longest time that a datagram is late.
 pub(super) const LATENESS: Duration = Duration::from_secs(60);
 
-/// Time that a timeout does not count: a round trip, and the wait until applications look.
+/// The time that may pass besides a timeout: a round trip, and the wait until applications look.
 const SLACK: Duration = Duration::from_secs(4);
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Journal {
             .or_insert(until);
     }
 
-    /// How late signs of life may be on a connection that was over at this time.
+    /// The most time that a sign of life may be late on a connection that was over at `over`.
     fn lateness(&self, [a, b]: [usize; 2], over: Instant) -> Duration {
         let until = self.late_until.get(&(a.min(b), a.max(b)));
         match until {
@@ -104,6 +104,7 @@ impl Journal {
         let recent = |entry: &Disturbance| {
             entry.whom.touches(a, b) && entry.from <= now && entry.until + AFTERMATH >= now
         };
+        // Otherwise the connection lives, and a copy is no news to it.
         if self.disturbances.iter().any(recent) {
             self.disturb(Whom::Between(a, b), now, now);
         }
@@ -139,12 +140,14 @@ impl Journal {
     ) -> bool {
         let disturbed = self.disturbances.iter().any(|entry| {
             let lateness = self.lateness([own, remote], entry.until);
+            // A connection that is cut off ends a timeout after the last datagram that got through.
             let near = entry.from <= at && entry.until + timeout + SLACK + lateness >= at;
             near && entry.whom.touches(own, remote)
         });
         let told = self.ends.iter().rev().any(|end| {
             let lateness = self.lateness([own, remote], end.at);
             let near = end.at < at && end.at + timeout + AFTERMATH + lateness >= at;
+            // Ends by the own application are known to the caller.
             near && (end.by, end.with) == (remote, own)
         });
         disturbed || told

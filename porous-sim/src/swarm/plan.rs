@@ -15,16 +15,17 @@ pub(super) struct Role {
     pub(super) config: Config,
     /// The channels that the host reads without an order.
     pub(super) unordered: Vec<u8>,
-    /// Whether the host lets others in, and whether its application is asked first.
+    /// True if the host lets others in.
     pub(super) listens: bool,
+    /// True if the application is asked before another host is let in.
     pub(super) asks: bool,
-    /// The hosts that it connects to, again and again.
+    /// The hosts to which the host connects, again and again.
     pub(super) dials: Vec<usize>,
-    /// How long its router remembers, if it is behind one.
+    /// The time that a way into its router stays open without a datagram out, if the host is behind one.
     pub(super) nat: Option<Duration>,
     /// True if the host follows peers whose routers forget.
     pub(super) roams: bool,
-    /// The length of its program's ticks, if it has any.
+    /// The time from one tick of its program to the next, if the program ticks.
     pub(super) tick: Option<Duration>,
     pub(super) timeout: Duration,
     pub(super) send_budget: u64,
@@ -40,11 +41,12 @@ pub(super) struct Role {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) roles: Vec<Role>,
-    /// How long faults happen.
+    /// The length of the fault phase.
     pub(super) faults: Duration,
     /// True if links and strangers change bits.
     pub(super) corrupts: bool,
-    /// True if packets are held against the model while bits change, as a checksum guards them.
+    /// True if packets are held against the model in the fault phase: no bits change, or a checksum guards
+    /// them.
     pub(super) judged: bool,
     /// True if hosts send many large packets, at high rates.
     pub(super) heavy: bool,
@@ -62,7 +64,7 @@ impl Plan {
         let shape = draw.below(10);
         let heavy = draw.often(8);
         let minutes = draw.between(60, 120);
-        // Such that the connections of a seed together last some six minutes.
+        // The connections of a seed last some six minutes together, however many they are.
         let connections = if shape < 2 {
             hosts * (hosts - 1) / 2
         } else {

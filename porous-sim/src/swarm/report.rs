@@ -4,13 +4,13 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
-/// Modes by their number.
+/// The names of the modes, by number.
 const MODES: [&str; 3] = ["unreliable", "reliable", "passive"];
 
 /// What happened in one world, or in many together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// How long connections lasted, each counted once, in microseconds.
+    /// The durations of all connections together, in microseconds.
     pub connected: u64,
     /// Connections that were established, each counted at both ends.
     pub established: u64,
@@ -18,9 +18,9 @@ pub struct Report {
     pub datagrams: u64,
     /// Packets sent and delivered, by mode.
     pub packets: [[u64; 2]; 3],
-    /// How often each kind of fault happened.
+    /// Faults, by kind.
     pub faults: BTreeMap<&'static str, u64>,
-    /// How often each safety check was made.
+    /// Looks of applications at their hosts, each with an audit and all checks.
     pub checks: u64,
 }
 

@@ -1,9 +1,7 @@
 //! The world of a seed, and the schedule of what is done to it.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::cell::RefCell;
 use core::time::Duration;
 
 use porous_proto::{ConfigError, Instant, Listen, Mode, PeerId, Policy};
@@ -12,10 +10,12 @@ use super::actor::{Actor, Pattern};
 use super::checks::Trial;
 use super::contract::Contract;
 use super::draw::Draw;
+use super::heal::{Phase, heal};
 use super::journal::{Journal, Whom};
+use super::mischief::Mischief;
 use super::plan::Plan;
 use super::report::Report;
-use super::spoof::Tapped;
+use super::spoof::{Sign, Spoofed, Strangers};
 use super::weather::Weather;
 use crate::{LinkConfig, Seed, Service, World};
 
@@ -59,24 +59,20 @@ pub(super) struct Stage {
     pub(super) lateness: Draw,
     /// Decides at which other addresses a host is looked for.
     pub(super) elsewhere: Draw,
-    /// Decides about strangers.
-    pub(super) stranger: Draw,
-    /// Decides about forgers.
-    pub(super) forger: Draw,
-    pub(super) tapped: Rc<RefCell<Tapped>>,
+    strangers: Strangers,
     /// When the fault phase ends.
     pub(super) end: Instant,
-    pub(super) healed: bool,
-    /// True if no host sends or connects any more unless told to.
-    pub(super) still: bool,
-    /// For two hosts, until when long forms that may have been changed touch their connections.
+    pub(super) phase: Phase,
+    /// For two hosts, the lower index first, the end of the time in which long forms that may have been
+    /// changed touch their connections.
     pub(super) tainted: BTreeMap<(usize, usize), Instant>,
     /// The ends of connections that are to be judged.
     pub(super) trials: Vec<Trial>,
     /// When peers have ended, by side.
     pub(super) ended: BTreeMap<(usize, PeerId), Instant>,
-    /// The time from one mischief to the next, and from one stranger's datagram to the next.
-    pub(super) pace: [u64; 2],
+    /// Half the most milliseconds from one mischief to the next.
+    pace: u64,
+    /// Addresses given so far to hosts that moved, and to routers.
     moved: u32,
     pub(super) report: Report,
 }
@@ -85,14 +81,14 @@ impl Stage {
     /// The hosts of this seed, which have not met yet.
     pub(super) fn new(seed: Seed, policy: Option<Policy>, text: bool) -> Result<Self, ConfigError> {
         let plan = Plan::new(seed, policy)?;
+        // The links between hosts have weather; all others are those of strangers.
         let strangers = LinkConfig::new().delay(Duration::from_millis(10));
         let mut world = World::new(seed, strangers);
         if text {
             world = world.with_text();
         }
         let mut chance = Draw::new(seed, "faults", 0);
-        let mut stranger = Draw::new(seed, "strangers", 0);
-        let pace = [chance.log(2000, 100_000), stranger.log(50, 20_000)];
+        let pace = chance.log(2000, 100_000);
         let mut stage = Self {
             seed,
             world,
@@ -105,12 +101,9 @@ impl Stage {
             chance,
             lateness: Draw::new(seed, "lateness", 0),
             elsewhere: Draw::new(seed, "elsewhere", 0),
-            forger: Draw::new(seed, "forgers", 0),
-            stranger,
-            tapped: Rc::default(),
+            strangers: Strangers::new(seed),
             end: Instant::ZERO + plan.faults,
-            healed: false,
-            still: false,
+            phase: Phase::Faulty,
             tainted: BTreeMap::new(),
             trials: Vec::new(),
             ended: BTreeMap::new(),
@@ -130,7 +123,7 @@ impl Stage {
             }
         }
         stage.apply_all();
-        stage.tap();
+        stage.strangers.tap(&mut stage.world);
         for job in [Job::Weather, Job::Mischief, Job::Spoof] {
             stage.at(Instant::ZERO, job);
         }
@@ -185,6 +178,7 @@ impl Stage {
             self.world.add_nat(address, outside, timeout);
             self.actors[index].public = outside;
         }
+        // The weather is that of two hosts, whatever their addresses.
         self.apply_all();
     }
 
@@ -201,12 +195,65 @@ impl Stage {
         (actor.cap, actor.meter, actor.latest) = (role.cap, None, Instant::ZERO);
         self.world.add_host(actor.address, role.config.clone());
         if let Some(every) = role.tick {
+            // So that hosts with equal ticks are not called at the same instants.
             let offset = every / 3 * u32::try_from(index).unwrap_or(0);
             let service = Service::Tick { every, offset };
             self.world.set_service(actor.address, service);
         }
         self.listen(index);
         self.at(now, Job::Look { actor: index, side });
+    }
+
+    /// The program of a host that was killed starts again, perhaps at another address.
+    fn revive(&mut self, index: usize) {
+        if self.chance.often(35) {
+            self.new_address(index);
+            self.report.fault("moves", 1);
+        }
+        self.start(index);
+    }
+
+    /// Something goes wrong with a host, if it runs.
+    fn mischief(&mut self) {
+        let index = self.chance.index(self.actors.len());
+        if !self.actors[index].alive {
+            return;
+        }
+        // First, so that the fault chooses among peers that have not ended yet, as far as is known.
+        self.hear(index);
+        let peers: Vec<PeerId> = self.actors[index].peers.keys().copied().collect();
+        if let Some(fault) = Mischief::draw(&mut self.chance, self.actors.len(), &peers) {
+            fault.strike(self, index);
+        }
+    }
+
+    /// Strangers send datagrams.
+    fn spoof(&mut self) {
+        let victims: Vec<u32> = self.actors.iter().map(|actor| actor.public).collect();
+        let spoofed = self.strangers.spoof(&victims, self.plan.corrupts);
+        let forged = self.strangers.forge();
+        for spoofed in [Some(spoofed), forged].into_iter().flatten() {
+            let Spoofed { from, to, .. } = spoofed;
+            self.report.fault(spoofed.kind, 1);
+            let ends = [from, to].map(|end| self.who.get(&end).copied());
+            if let [Some(a), Some(b)] = ends {
+                self.meddle(a, b, &spoofed);
+            }
+            self.world.inject(from, to, spoofed.datagram);
+        }
+    }
+
+    /// A stranger meddles with the connections between two hosts.
+    fn meddle(&mut self, a: usize, b: usize, spoofed: &Spoofed) {
+        let now = self.world.now();
+        if spoofed.taints {
+            self.taint(a, b);
+        }
+        match spoofed.sign {
+            Sign::Reset => self.journal.disturb(Whom::Between(a, b), now, now),
+            Sign::Copy => self.journal.prolong(a, b, now),
+            Sign::None => {}
+        }
     }
 
     /// Makes a host listen, if its role does.
@@ -222,13 +269,6 @@ impl Stage {
         }
     }
 
-    /// Two different hosts.
-    pub(super) fn two_hosts(&mut self) -> (usize, usize) {
-        let count = self.actors.len();
-        let a = self.chance.index(count);
-        (a, (a + 1 + self.chance.index(count - 1)) % count)
-    }
-
     /// Schedules a job for this time.
     pub(super) fn at(&mut self, time: Instant, job: Job) {
         self.agenda.insert((time, job));
@@ -237,13 +277,15 @@ impl Stage {
     /// Runs the world, from the first datagram to the last peer's end.
     pub(super) fn play(&mut self) {
         self.run_until(self.end);
-        self.heal();
+        heal(self);
     }
 
+    /// Lets time pass, with all jobs that are due up to and including `end`.
     pub(super) fn run_until(&mut self, end: Instant) {
         while let Some(&(at, job)) = self.agenda.first().filter(|(at, _)| *at <= end) {
             self.agenda.pop_first();
             self.world.run_until(at);
+            // Before the job: an application that looks must not judge by changed values.
             self.note_damage();
             self.act(job);
         }
@@ -260,13 +302,15 @@ impl Stage {
                     self.at(now + every, job);
                 }
             }
+            // The host was restarted since: its new program looks by a job of its own.
             Job::Look { .. } => {}
             Job::Mend(a, b) => {
                 self.apply((a, b));
                 self.apply((b, a));
             }
             Job::Revive(index) => self.revive(index),
-            Job::Weather | Job::Mischief | Job::Spoof if self.healed => {}
+            // Not scheduled again: there are no faults from now on.
+            Job::Weather | Job::Mischief | Job::Spoof if self.phase.is_healed() => {}
             Job::Weather => {
                 self.change_weather();
                 let next = now + self.chance.millis(500, 40_000);
@@ -276,13 +320,12 @@ impl Stage {
                 if now > Instant::from_micros(5_000_000) {
                     self.mischief();
                 }
-                let next = now + self.chance.millis(20, 2 * self.pace[0]);
+                let next = now + self.chance.millis(20, 2 * self.pace);
                 self.at(next, job);
             }
             Job::Spoof => {
                 self.spoof();
-                self.forge();
-                let next = now + self.stranger.millis(5, 2 * self.pace[1]);
+                let next = now + self.strangers.pause();
                 self.at(next, job);
             }
         }
@@ -319,7 +362,7 @@ impl Stage {
                 }
             }
         }
-        // Both ends were counted.
+        // Each connection was counted at both ends.
         self.report.connected /= 2;
         let lives = self.contract.peers.iter().flat_map(BTreeMap::values);
         for life in lives {

@@ -45,6 +45,7 @@ fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool)
         link = link.loss(percent);
     }
     if draw.often(25) {
+        // A burst has no longest length: it may outlast any timeout.
         let [enter, leave] = [draw.percent(50), draw.percent(500)];
         harsh = true;
         link = link.burst_loss(enter, leave, 100.0 - draw.percent(500));
@@ -88,7 +89,7 @@ fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool)
 impl Stage {
     /// The weather changes from one host to another, and perhaps back as well.
     pub(super) fn change_weather(&mut self) {
-        let (a, b) = self.two_hosts();
+        let (a, b) = self.chance.two(self.actors.len());
         let fair = self.chance.often(30);
         let ways = if self.chance.often(50) { 1 } else { 2 };
         for pair in [(a, b), (b, a)].into_iter().take(ways) {
@@ -109,6 +110,7 @@ impl Stage {
             self.apply(pair);
         }
         let (now, whom) = (self.world.now(), Whom::Weather(a.min(b), a.max(b)));
+        // The weather before is an excuse no longer. The present one is, if it is harsh one way or both.
         self.journal.calm(whom, now);
         let harsh = |pair| self.weather.get(&pair).is_some_and(|weather| weather.harsh);
         if harsh((a, b)) || harsh((b, a)) {
@@ -122,6 +124,7 @@ impl Stage {
         let now = self.world.now();
         if let Some(weather) = self.weather.get(&pair) {
             let (from, to) = (self.actors[pair.0].public, self.actors[pair.1].public);
+            // A cut lasts for its time, however often the weather changes meanwhile.
             let link = weather.now.down(weather.cut_until > now);
             self.world.network_mut().set_link(from, to, link);
         }
@@ -135,12 +138,10 @@ impl Stage {
         }
     }
 
-    /// Cuts two hosts off from each other, one way or both, for a while.
-    pub(super) fn cut(&mut self) {
-        let (a, b) = self.two_hosts();
-        let now = self.world.now();
-        let until = (now + self.chance.millis(50, 30_000)).min(self.end);
-        let ways = if self.chance.often(30) { 1 } else { 2 };
+    /// Cuts two hosts off from each other, one way or both, until this time or the end of the faults.
+    pub(super) fn cut(&mut self, (a, b): (usize, usize), both: bool, until: Instant) {
+        let (now, until) = (self.world.now(), until.min(self.end));
+        let ways = if both { 2 } else { 1 };
         for pair in [(a, b), (b, a)].into_iter().take(ways) {
             if let Some(weather) = self.weather.get_mut(&pair) {
                 weather.cut_until = until;

@@ -3,19 +3,20 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Event, Mode, PeerId, PeerState, SendError};
+use porous_proto::{ChannelId, Disconnect, Event, Mode, PeerId, PeerState, SendError};
 
 use super::actor::{Meta, Pattern};
 use super::checks::Trial;
 use super::contract::{NAMED, Wishes};
 use super::draw::Draw;
+use super::heal::Phase;
 use super::journal::Whom;
 use super::stage::{Stage, micros};
 
 /// Addresses where there is never a host, and which no stranger uses.
 const UNUSED: u32 = 6_000_000;
 
-/// The longest time that a handshake may take after a long form was changed.
+/// The most time from the change of a long form to the end of the handshake that it belongs to.
 const HANDSHAKE: Duration = Duration::from_secs(25);
 
 impl Stage {
@@ -23,10 +24,11 @@ impl Stage {
     pub(super) fn look(&mut self, index: usize) {
         let now = self.world.now();
         self.hear(index);
+        // After the events: `Readable` says which peers there is something to read from.
         if self.actors[index].reads_at <= now {
             self.read(index, |_| true);
         }
-        if !self.still {
+        if self.phase != Phase::Still {
             self.dial(index);
             let actor = &mut self.actors[index];
             if actor.pattern.until <= now {
@@ -85,7 +87,7 @@ impl Stage {
         let remote = meta.remote;
         let pair = (index.min(remote), index.max(remote));
         let tainted = self.tainted.get(&pair).is_some_and(|&until| until >= now);
-        let judged = (self.plan.judged || self.healed) && !tainted;
+        let judged = (self.plan.judged || self.phase.is_healed()) && !tainted;
         let side = self.actors[index].side;
         if let Some(life) = self.contract.peers[side].get_mut(&peer) {
             life.judged &= judged;
@@ -157,7 +159,7 @@ impl Stage {
 
     fn answer(&mut self, index: usize, peer: PeerId) {
         let address = self.actors[index].address;
-        let yes = self.healed || self.actors[index].draw.often(85);
+        let yes = self.phase.is_healed() || self.actors[index].draw.often(85);
         // The peer that asked may have given up meanwhile: then there is none to answer.
         if yes {
             let _ = self.world.accept(address, peer);
@@ -174,6 +176,15 @@ impl Stage {
         if let Some(meta) = self.actors[index].peers.get_mut(&peer) {
             meta.left = true;
             self.journal.end(index, meta.remote, now);
+        }
+    }
+
+    /// The application disconnects a peer.
+    pub(super) fn disconnect(&mut self, index: usize, peer: PeerId, how: Disconnect) {
+        let address = self.actors[index].address;
+        // The end may be known already, and not told yet.
+        if self.world.disconnect(address, peer, how).is_ok() {
+            self.leave(index, peer);
         }
     }
 
@@ -202,7 +213,7 @@ impl Stage {
         if self.actors[index].dials_at > now {
             return;
         }
-        let pause = if self.healed { 600 } else { 4000 };
+        let pause = if self.phase.is_healed() { 600 } else { 4000 };
         let pause = self.actors[index].draw.millis(100, pause);
         self.actors[index].dials_at = now + pause;
         for target in self.plan.roles[index].dials.clone() {
@@ -229,7 +240,7 @@ impl Stage {
     /// host, with which a connection may then come about instead.
     fn places(&mut self, index: usize, target: usize) -> Vec<u32> {
         let mut places = alloc::vec![self.actors[target].public];
-        if self.healed || !self.elsewhere.often(40) {
+        if self.phase.is_healed() || !self.elsewhere.often(40) {
             return places;
         }
         self.report.fault("attempts at several addresses", 1);
@@ -279,6 +290,7 @@ impl Stage {
 
     /// Changes the cap of a channel, so that what waits still leaves soon.
     fn cap(&mut self, index: usize, peer: PeerId) {
+        // A twentieth a second: then the backlog leaves in twenty seconds.
         let slowest = self.plan.roles[index].backlog / 20 + 1;
         let address = self.actors[index].address;
         let draw = &mut self.actors[index].draw;
@@ -417,7 +429,7 @@ impl Stage {
         }
     }
 
-    /// The bytes that may wait, so that they can leave within a minute over a good line.
+    /// The most bytes that may wait for a peer, so that they leave within a minute over a good line.
     pub(super) fn backlog(&self, index: usize, peer: PeerId) -> usize {
         let remote = self.actors[index]
             .peers

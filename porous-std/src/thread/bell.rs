@@ -21,21 +21,21 @@ pub(crate) struct Bell(Shared);
 /// ring is lost by it, because the thread first takes the flag down and then looks at what was
 /// done:
 ///
-/// - A ring that finds the flag up was preceded by one that put it up, and is followed by the
-///   hearing that takes it down. That reads what the ring wrote, so whatever was done before the
-///   ring is seen by the look after it.
-/// - A ring that finds the flag down sends a datagram. The thread receives no more of them than
-///   it has found when it woke, and takes the flag down each time. So as long as the flag is up,
-///   the datagram of the ring that put it up is there, or on its way, and no sleep is long.
+/// - A ring that finds the flag up was preceded by a ring that put the flag up, and is followed by the
+///   hearing that takes the flag down. The hearing reads what the ring wrote, so that the look after the
+///   hearing sees all that was done before the ring.
+/// - A ring that finds the flag down sends a datagram. The thread receives no more datagrams than it
+///   has found when it woke, and takes the flag down each time. So as long as the flag is up, the
+///   datagram of the ring that put it up is there, or on its way, and no sleep is long.
 ///
-/// It may wake once too often, by a datagram that comes late, and finds nothing then.
+/// The thread may wake once too often, by a datagram that comes late, and finds nothing then.
 #[derive(Debug)]
 struct Shared {
     socket: UdpSocket,
     rung: Arc<AtomicBool>,
 }
 
-/// A bell and what rings it. The socket is connected to itself, so that nobody else can ring.
+/// Both ends of a bell. The socket is connected to itself, so that nobody else can ring.
 pub(crate) fn bell() -> io::Result<(Ringer, Bell)> {
     let addresses: [SocketAddr; 2] = [
         (Ipv4Addr::LOCALHOST, 0).into(),
@@ -71,16 +71,16 @@ impl Ringer {
 }
 
 impl Bell {
-    /// The socket to sleep on. It can be received from when somebody rang.
+    /// The socket to sleep on, which receives a datagram when the bell is rung.
     pub(crate) const fn socket(&self) -> &UdpSocket {
         &self.0.socket
     }
 
-    /// Takes note of what rang so far; to be called before looking at what was done. `received`:
-    /// whether the socket has something.
+    /// Takes note of all rings so far; to be called before looking for commands. `received` is true if the
+    /// socket has a datagram.
     pub(crate) fn hear(&self, received: bool) {
         if received {
-            // One a hearing: another only makes the next sleep short.
+            // One datagram at each hearing: a second one only makes the next sleep short.
             let _ = self.0.socket.recv(&mut [0]);
         }
         self.0.rung.swap(false, Ordering::AcqRel);

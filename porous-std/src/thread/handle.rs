@@ -7,43 +7,46 @@ use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::thread::{self, JoinHandle};
 
-use porous_udp::{Conditioner, Disconnect, Event, Peer, PeerId, SendError};
+use porous_udp::{
+    ChannelId, Conditioner, ConnectionIds, Disconnect, Event, Listen, Peer, PeerId, RefusalData,
+    SendError, SendOptions,
+};
 
-use super::bell::{Ringer, bell};
+use super::bell::bell;
+use super::commands::Commands;
 use super::known::Known;
-use super::output::{Instruction, Item, Output, Terms, Unsent, UnsentError};
-use super::queue::{Consumer, Producer, queue};
+use super::output::{Instruction, Item, Output, Question, Terms, ThreadError, Unsent, UnsentError};
+use super::queue::{Consumer, queue};
 use super::worker::Worker;
-use crate::UdpHost;
+use crate::{Bytes, Command, Outgoing, UdpHost};
 
 /// A host in a thread of its own: the game's end of it. See the
 /// [crate](crate#a-thread-of-its-own) for a game's loop.
 ///
-/// Its commands are those of [`UdpHost`], but they are only queued: no method but
-/// [`close`](Self::close) blocks, and what becomes of them is [polled](Self::poll).
+/// The commands are those of [`UdpHost`], but they are only queued: no method but [`close`](Self::close)
+/// blocks, and what becomes of a command is [polled](Self::poll).
 ///
-/// It is `Send` and `Sync`, so that an engine can keep it wherever it likes. It cannot be cloned:
-/// the order of packets is kept by what the game has polled when it sends, so that one has to do
-/// both.
+/// The handle is `Send` and `Sync`, so that an engine can keep it in any place. It cannot be cloned: the
+/// order of packets depends on what the game has polled when it sends, so that one owner does both.
 #[derive(Debug)]
 pub struct HostThread {
     local_addr: SocketAddr,
-    pub(crate) commands: Producer<Instruction>,
+    commands: Commands,
     outputs: Consumer<Item>,
-    pub(crate) ringer: Ringer,
     /// What the game knows of the peers, by what it has polled.
-    pub(crate) peers: BTreeMap<PeerId, Known>,
-    pub(crate) thread: Option<JoinHandle<io::Result<()>>>,
-    /// What ended the thread.
+    peers: BTreeMap<PeerId, Known>,
+    /// `None` once the end of the thread was noticed.
+    thread: Option<JoinHandle<io::Result<()>>>,
+    /// The error that ended the thread.
     failed: Option<(io::ErrorKind, String)>,
 }
 
 impl<C: Conditioner + Send + 'static> UdpHost<C> {
     /// Moves this host into a thread of its own, which drives it from now on.
     ///
-    /// Do it first, before anything is sent or has come. If it was used before, packets that wait
-    /// to be received come before events that wait to be polled, and
-    /// [`close`](HostThread::close) does not know whom it was told to disconnect.
+    /// Call this before the host sends or receives anything. If the host was used before, packets that
+    /// wait to be received come before events that wait to be polled, and
+    /// [`close`](HostThread::close) does not know which peers it was told to disconnect.
     ///
     /// # Errors
     ///
@@ -70,9 +73,8 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
         let thread = thread::Builder::new().name(name).spawn(|| worker.run())?;
         Ok(HostThread {
             local_addr,
-            commands,
+            commands: Commands::new(commands, ringer),
             outputs,
-            ringer,
             peers,
             thread: Some(thread),
             failed: None,
@@ -81,12 +83,12 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
 }
 
 impl HostThread {
-    /// What the network thread has to tell, in the order in which it happened. Call it until it
-    /// returns `None`, once a tick. It never blocks.
+    /// The next thing that the network thread tells, in the order in which things happened; `None` if
+    /// there is none yet. Call this once a tick until it returns `None`. It never blocks.
     ///
-    /// What is not polled waits: up to 1 MiB here, 64 bytes for each output included, and one packet
-    /// more. Beyond that it waits in the host, whose flow control holds the peers back, and so do
-    /// the commands; connections stay alive all the same. No reliable packet is lost by it.
+    /// Outputs that are not polled wait: up to 1 MiB here, 64 bytes for each output included, and one
+    /// packet more. Beyond that packets wait in the host, whose flow control holds the peers back, and
+    /// commands wait, too; connections stay alive all the same. No reliable packet is lost.
     ///
     /// ```
     /// use porous_std::{Config, Output, UdpHost};
@@ -106,8 +108,10 @@ impl HostThread {
     pub fn poll(&mut self) -> Option<Output> {
         match self.outputs.pop() {
             Ok((mut item, made_room)) => {
+                // A thread that found no room sleeps: without the ring it would go on telling only when a
+                // datagram or a timeout wakes it.
                 if made_room {
-                    self.ringer.ring();
+                    self.commands.ring();
                 }
                 self.note(&mut item);
                 Some(item.output)
@@ -121,19 +125,439 @@ impl HostThread {
         }
     }
 
-    /// Ends everything and waits for the end. All that was sent before goes to the host as far as it
-    /// has room; a peer that was [disconnected](Self::disconnect) before ends in that way, all others
-    /// end like this. What comes meanwhile is lost, also packets that come back [`Output::Unsent`]: to
-    /// see them, poll until the peers' [`Event::Disconnected`] came, and close then.
-    ///
-    /// It waits until all peers know, mostly for a round trip, and for a peer that does not answer
-    /// at most for the deadline of a [`Disconnect::Flush`] and
-    /// [`disconnect_timeout`](porous_udp::Config::disconnect_timeout). If no peers are left it
-    /// returns at once. Dropping does the same with [`Disconnect::Now`] and reason 0.
+    /// Sets whether strangers may connect; at first they may not. [`Output::NotListening`] tells if this
+    /// host may not listen at all.
     ///
     /// # Errors
     ///
-    /// What ended the thread before, if something did, as [`Output::Ended`] tells it.
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// server.listen(Listen::Open)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn listen(&mut self, policy: Listen) -> Result<(), ThreadError> {
+        self.command(Command::Listen(policy))
+    }
+
+    /// Begins to connect. [`Output::Connecting`] names the peer, or [`Output::NotConnecting`] tells
+    /// why not; then the peer's events follow.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect(&mut self, to: SocketAddr) -> Result<(), ThreadError> {
+        self.connect_any(&[to])
+    }
+
+    /// As [`connect`](Self::connect), to a host that may be at any of these addresses: see
+    /// [`UdpHost::connect_any`]. Answers name the first of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect_any(&["127.0.0.1:4000".parse()?, "127.0.0.1:4001".parse()?])?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_any(&mut self, to: &[SocketAddr]) -> Result<(), ThreadError> {
+        self.connect_with(to, &[])
+    }
+
+    /// As [`connect_any`](Self::connect_any), with a greeting of up to 255 bytes for the application of
+    /// the remote host: see [`UdpHost::connect_with`]. [`Output::NotConnecting`] tells of a longer one.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect_with(&["127.0.0.1:4000".parse()?], b"name=Ada")?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn connect_with(&mut self, to: &[SocketAddr], greeting: &[u8]) -> Result<(), ThreadError> {
+        self.command(Command::Connect {
+            to: to.into(),
+            greeting: greeting.into(),
+        })
+    }
+
+    /// Accepts a peer that asked by [`Event::Request`]. [`Output::NotAnswered`] tells if the answer came
+    /// too late.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// server.accept(PeerId::from_u64(u64::MAX).unwrap())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn accept(&mut self, peer: PeerId) -> Result<(), ThreadError> {
+        self.command(Command::Accept(peer))
+    }
+
+    /// Refuses a peer that asked by [`Event::Request`], with bytes for its application.
+    /// [`Output::NotAnswered`] tells if the answer came too late.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, RefusalData, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let why = RefusalData::new(b"the match has begun").unwrap_or_default();
+    /// server.refuse(PeerId::from_u64(u64::MAX).unwrap(), why)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn refuse(&mut self, peer: PeerId, data: RefusalData) -> Result<(), ThreadError> {
+        self.command(Command::Refuse { peer, data })
+    }
+
+    /// Queues a packet, and wakes the network thread to send it.
+    ///
+    /// An error that the game's end can find is returned at once. One that only the host finds, that the
+    /// peer has ended or that its send budget is used up, brings the packet back as [`Output::Unsent`]. If
+    /// there was no room ([`SendError::Full`]), all packets of any mode that were sent to this peer after
+    /// the first come back too, in their order, and none overtakes another. When [`Event::Writable`]
+    /// comes, all of them have come back: send them again, in that order, and go on.
+    ///
+    /// # Errors
+    ///
+    /// The packet, and why it was not queued. [`SendError::Full`]: an earlier packet came back, and
+    /// [`Event::Writable`] was not polled yet. [`ThreadError::Full`]: the queue to the thread, 1 MiB with
+    /// 64 bytes for each command included, is full; try again in the next tick.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, Mode, PeerId, SendError, UdpHost, UnsentError};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
+    /// let unsent = client.send(nobody, ChannelId(0), "hello", Mode::Reliable).unwrap_err();
+    /// assert_eq!(unsent.error, UnsentError::Host(SendError::UnknownPeer));
+    /// assert_eq!(unsent.packet.payload, "hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Result<(), Unsent> {
+        let payload = packet.into();
+        let known = self.peers.get(&peer).ok_or(SendError::UnknownPeer);
+        let checked = known.and_then(|known: &Known| known.check(channel, payload.len()));
+        let packet = Outgoing {
+            peer,
+            channel,
+            payload,
+            options: options.into(),
+        };
+        let unsent = |error, packet| Unsent { packet, error };
+        // The thread first: if it has ended, what is known of the peer is out of date.
+        if let Err(error) = self.ready() {
+            return Err(unsent(UnsentError::Thread(error), packet));
+        }
+        if let Err(error) = checked {
+            return Err(unsent(UnsentError::Host(error), packet));
+        }
+        let instruction = Instruction::Command(Command::Send(packet));
+        if let Err(Instruction::Command(Command::Send(packet))) = self.commands.push(instruction) {
+            return Err(unsent(UnsentError::Thread(ThreadError::Ended), packet));
+        }
+        Ok(())
+    }
+
+    /// Cancels the packets of a channel that were sent before with this receipt, as [`UdpHost::cancel`]
+    /// does. Their receipts tell what came of it; a packet that comes back as [`Output::Unsent`] has none.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.cancel(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 7)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn cancel(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        token: u64,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::Cancel {
+            peer,
+            channel,
+            token,
+        })
+    }
+
+    /// Ends a connection; [`Event::Disconnected`] comes when the connection has ended, also if it has
+    /// ended already.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Disconnect, PeerId, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.disconnect(PeerId::from_u64(u64::MAX).unwrap(), Disconnect::Now { reason: 0 })?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), ThreadError> {
+        self.command(Command::Disconnect { peer, how })?;
+        // At once, as the host will refuse what comes after the command.
+        if let Some(known) = self.peers.get_mut(&peer) {
+            known.blocked = Some(SendError::Disconnecting);
+        }
+        Ok(())
+    }
+
+    /// Asks for the counters of the host and its socket: [`Output::Stats`] tells them.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, Output, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_stats()?;
+    /// let output = loop {
+    ///     // A game does something else meanwhile.
+    ///     if let Some(output) = host.poll() {
+    ///         break output;
+    ///     }
+    /// };
+    /// assert!(matches!(output, Output::Stats { host, .. } if host.datagrams_sent == 0));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_stats(&mut self) -> Result<(), ThreadError> {
+        self.instruct(Instruction::AskStats)
+    }
+
+    /// Asks for the counters and estimates of a peer: [`Output::PeerStats`] tells them.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_peer_stats(PeerId::from_u64(u64::MAX).unwrap())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_peer_stats(&mut self, peer: PeerId) -> Result<(), ThreadError> {
+        self.instruct(Instruction::Ask(peer, Question::Stats))
+    }
+
+    /// Asks how far a packet with this receipt has come
+    /// ([`Peer::send_progress`](crate::Peer::send_progress)):
+    /// [`Output::SendProgress`] tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_send_progress(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 7)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_send_progress(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        receipt: u64,
+    ) -> Result<(), ThreadError> {
+        self.instruct(Instruction::Ask(peer, Question::Sent(channel, receipt)))
+    }
+
+    /// Asks how much of the next packet of a channel has come, if a part of one has
+    /// ([`Peer::receive_progress`](crate::Peer::receive_progress)):
+    /// [`Output::ReceiveProgress`] tells.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.ask_receive_progress(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn ask_receive_progress(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+    ) -> Result<(), ThreadError> {
+        self.instruct(Instruction::Ask(peer, Question::Received(channel)))
+    }
+
+    /// Changes the cap of a channel to a peer, in bytes a second
+    /// ([`Host::set_channel_rate`](crate::Host::set_channel_rate)); nothing happens if there is no
+    /// such peer or channel.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_channel_rate(PeerId::from_u64(u64::MAX).unwrap(), ChannelId(0), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_channel_rate(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        bytes_a_second: u32,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::SetChannelRate {
+            peer,
+            channel,
+            bytes_a_second,
+        })
+    }
+
+    /// Changes the most that is sent to a peer, in bytes a second
+    /// ([`Host::set_send_rate`](crate::Host::set_send_rate)); nothing happens if there is no such
+    /// peer.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_send_rate(PeerId::from_u64(u64::MAX).unwrap(), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_send_rate(&mut self, peer: PeerId, bytes_a_second: u32) -> Result<(), ThreadError> {
+        self.command(Command::SetSendRate {
+            peer,
+            bytes_a_second,
+        })
+    }
+
+    /// Changes the most that a peer is asked to send, in bytes a second
+    /// ([`Host::set_receive_rate`](crate::Host::set_receive_rate)); nothing happens if there is no
+    /// such peer.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_receive_rate(PeerId::from_u64(u64::MAX).unwrap(), 20_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_receive_rate(
+        &mut self,
+        peer: PeerId,
+        bytes_a_second: u32,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::SetReceiveRate {
+            peer,
+            bytes_a_second,
+        })
+    }
+
+    /// Changes the most that is sent to all peers together, in bytes a second
+    /// ([`Host::set_host_send_rate`](crate::Host::set_host_send_rate)).
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// host.set_host_send_rate(1_250_000)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_host_send_rate(&mut self, bytes_a_second: u32) -> Result<(), ThreadError> {
+        self.command(Command::SetHostSendRate { bytes_a_second })
+    }
+
+    /// Changes how the ids of new connections are made
+    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)); nothing happens if connection
+    /// ids are empty here.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, ConnectionIds, UdpHost};
+    ///
+    /// let config = Config::new().connection_id_len(8)?;
+    /// let mut host = UdpHost::bind("127.0.0.1:0", config)?.spawn()?;
+    /// host.set_connection_ids(ConnectionIds::Custom(|id| id[0] = 3))?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), ThreadError> {
+        self.command(Command::SetConnectionIds(ids))
+    }
+
+    /// Ends all connections and the thread, and waits for the end. All that was sent before goes to the
+    /// host, as far as the host has room. A peer that was [disconnected](Self::disconnect) before ends as
+    /// was said then, every other peer as `how` says. What comes meanwhile is lost, also packets that come
+    /// back [`Output::Unsent`]: to see these, poll until [`Event::Disconnected`] came of all peers, and
+    /// close then.
+    ///
+    /// The call waits until all peers know, mostly for a round trip, and for a peer that does not answer
+    /// at most for the deadline of a [`Disconnect::Flush`] and
+    /// [`disconnect_timeout`](porous_udp::Config::disconnect_timeout). If no peers are left it
+    /// returns at once. Dropping the handle does the same with [`Disconnect::Now`] and reason 0.
+    ///
+    /// # Errors
+    ///
+    /// The error that ended the thread before, if one did, as [`Output::Ended`] tells it.
     ///
     /// ```
     /// use core::time::Duration;
@@ -149,10 +573,10 @@ impl HostThread {
 
     fn end(&mut self, how: Disconnect) -> io::Result<()> {
         if let Some(thread) = self.thread.take() {
+            // The game polls no more: a thread without room for outputs would not take the last command.
             self.outputs.give_up();
             // A thread that has ended needs no end.
             drop(self.commands.push(Instruction::Close(how)));
-            self.ringer.ring();
             return self.join(thread);
         }
         match &self.failed {
@@ -161,7 +585,28 @@ impl HostThread {
         }
     }
 
-    /// What became of the thread; it is remembered.
+    /// Checks that there is a thread to do a command, and room for the command.
+    fn ready(&self) -> Result<(), ThreadError> {
+        if self.thread.is_none() {
+            return Err(ThreadError::Ended);
+        }
+        if !self.commands.has_room() {
+            return Err(ThreadError::Full);
+        }
+        Ok(())
+    }
+
+    fn command(&self, command: Command) -> Result<(), ThreadError> {
+        self.instruct(Instruction::Command(command))
+    }
+
+    fn instruct(&self, instruction: Instruction) -> Result<(), ThreadError> {
+        self.ready()?;
+        let queued = self.commands.push(instruction);
+        queued.map_err(|_| ThreadError::Ended)
+    }
+
+    /// Waits for the end of the thread, returns what it returned, and remembers an error.
     fn join(&mut self, thread: JoinHandle<io::Result<()>>) -> io::Result<()> {
         let panicked = |panic: Box<dyn Any + Send>| {
             let text = panic
@@ -180,8 +625,7 @@ impl HostThread {
         result
     }
 
-    /// The address that the socket is bound to: see
-    /// [`UdpHost::local_addr`].
+    /// The address that the socket is bound to: see [`UdpHost::local_addr`].
     ///
     /// ```
     /// use porous_std::{Config, UdpHost};
@@ -195,11 +639,9 @@ impl HostThread {
         self.local_addr
     }
 
-    /// What a peer has said with its request, from its
-    /// [`Event::Request`] on, or from its
-    /// [`Event::Connected`] if the host does not ask, until its
-    /// [`Event::Disconnected`] was polled; empty if it said nothing. It
-    /// carries no promise: see [`Peer::greeting`].
+    /// The greeting that a peer has sent with its request: from its [`Event::Request`] on, or from its
+    /// [`Event::Connected`] if the host does not ask, until its [`Event::Disconnected`] was polled. Empty
+    /// if the peer sent none. A greeting carries no promise: see [`Peer::greeting`].
     ///
     /// ```
     /// use porous_std::{Config, PeerId, UdpHost};
@@ -215,7 +657,7 @@ impl HostThread {
         known.map_or(&[], |known| &known.greeting)
     }
 
-    /// Learns from what is about to be told.
+    /// Learns of the peers from what the game is about to be told.
     fn note(&mut self, item: &mut Item) {
         let greeting = core::mem::take(&mut item.greeting);
         match &item.output {
@@ -223,7 +665,7 @@ impl HostThread {
                 self.peers.insert(*peer, Known::stranger().with(greeting));
             }
             Output::Event(Event::Connected { peer, .. }) => {
-                // If it has ended already, the host will say so to what is sent.
+                // A peer without terms has ended already: its end is the next that the game hears of it.
                 let known = item.terms.map_or_else(Known::gone, Known::of);
                 self.peers.insert(*peer, known.with(greeting));
             }
@@ -249,8 +691,8 @@ impl HostThread {
         }
     }
 
-    /// The first packet that comes back for want of room stops those after it, until there is some;
-    /// and the thread is told that it has seen the last of them.
+    /// A packet has come back. If it is the first for want of room, nothing is sent to its peer until there
+    /// is room, and the thread is told that it has seen the last of the packets that go back.
     fn note_unsent(&mut self, unsent: &Unsent) {
         let peer = unsent.packet.peer;
         let Some(known) = self.peers.get_mut(&peer) else {
@@ -259,16 +701,16 @@ impl HostThread {
         let full = SendError::Full;
         if unsent.error == UnsentError::Host(full) && known.blocked.is_none() {
             known.blocked = Some(full);
-            // With room or without: there is one such command a peer at most.
+            // With room or without: at most one such command of each peer is under way, and without it the
+            // thread would send packets back for ever.
             drop(self.commands.push(Instruction::Stopped(peer)));
-            self.ringer.ring();
         }
     }
 }
 
 impl Drop for HostThread {
     fn drop(&mut self) {
-        // `close` tells what went wrong.
+        // Only `close` can return what went wrong.
         let _ = self.end(Disconnect::Now { reason: 0 });
     }
 }

@@ -1,17 +1,17 @@
-//! What the game's end knows of a peer, by what it has polled: enough to refuse at once what the
-//! host would refuse, but for want of room and for a peer that has just ended.
+//! What the game's end knows of a peer, by what it has polled: enough to refuse at once what the host would
+//! refuse. Only the host knows whether there is room, and whether the peer has just ended.
 
 use porous_udp::{ChannelId, SendError};
 
 use super::output::Terms;
 
-/// A peer.
+/// A peer, as far as the game has heard of it.
 #[derive(Debug)]
 pub(crate) struct Known {
     terms: Terms,
-    /// What it has said with its request.
+    /// The bytes that the peer has sent with its request.
     pub(crate) greeting: Box<[u8]>,
-    /// Why nothing can be sent to it at all.
+    /// Why no packet at all can be sent to the peer, if that is so.
     pub(crate) blocked: Option<SendError>,
 }
 
@@ -52,8 +52,9 @@ impl Known {
         }
     }
 
-    /// Whether such a packet can be sent.
+    /// Checks that a packet of this length in bytes can be sent.
     pub(crate) fn check(&self, channel: ChannelId, length: usize) -> Result<(), SendError> {
+        // Before the terms, which a peer that is not connected has not.
         if let Some(error) = self.blocked {
             return Err(error);
         }

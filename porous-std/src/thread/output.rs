@@ -16,29 +16,29 @@ use super::queue::{Weigh, weight};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Output {
-    /// An event of the host, but never [`Event::Readable`]: the thread reads, and the packets come
-    /// as they are.
+    /// An event of the host, but never [`Event::Readable`]: the thread receives packets by itself, and
+    /// tells each as [`Output::Packet`].
     Event(Event<SocketAddr>),
     /// A packet has come from a peer, after its [`Event::Connected`] and before its
     /// [`Event::Disconnected`].
     Packet {
-        /// Whom it came from.
+        /// The sender.
         peer: PeerId,
         /// The packet.
         packet: Received,
     },
-    /// [`connect`](crate::HostThread::connect) has begun, and this is the peer to be.
+    /// [`connect`](crate::HostThread::connect) has begun.
     Connecting {
-        /// The peer to be.
+        /// The peer, which is not connected yet.
         peer: PeerId,
-        /// The address, as it was given; of several, the first.
+        /// The address that was given; of several, the first.
         address: SocketAddr,
     },
     /// [`connect`](crate::HostThread::connect) was refused.
     NotConnecting {
-        /// The address, as it was given; of several, the first, and of none `0.0.0.0:0`.
+        /// The address that was given; of several, the first, and of none `0.0.0.0:0`.
         address: SocketAddr,
-        /// Why.
+        /// The reason.
         error: ConnectError,
     },
     /// [`listen`](crate::HostThread::listen) was refused.
@@ -48,47 +48,47 @@ pub enum Output {
     NotAnswered {
         /// The peer that had asked.
         peer: PeerId,
-        /// Why.
+        /// The reason.
         error: AnswerError,
     },
     /// A packet that [`send`](crate::HostThread::send) took could not be sent and comes back.
     Unsent(Unsent),
     /// The answer to [`ask_stats`](crate::HostThread::ask_stats).
     Stats {
-        /// What the host has counted.
+        /// The counters of the host.
         host: Box<HostStats>,
-        /// What its socket has.
+        /// The counters of its socket.
         socket: SocketStats,
     },
     /// The answer to [`ask_peer_stats`](crate::HostThread::ask_peer_stats).
     PeerStats {
-        /// Whom it is about.
+        /// The peer that was asked for.
         peer: PeerId,
-        /// `None` if there is no such peer any more.
+        /// `None` if the host has no such peer any more.
         stats: Option<Box<PeerStats>>,
     },
     /// The answer to [`ask_send_progress`](crate::HostThread::ask_send_progress).
     SendProgress {
-        /// To whom the packet was sent.
+        /// The receiver of the packet.
         peer: PeerId,
-        /// On which channel.
+        /// The channel of the packet.
         channel: ChannelId,
-        /// Its receipt.
+        /// The token of the packet's receipt.
         receipt: u64,
-        /// `None` if what became of it is known, or there is none.
+        /// `None` if the fate of the packet is known, or there is no such packet.
         progress: Option<SendProgress>,
     },
     /// The answer to [`ask_receive_progress`](crate::HostThread::ask_receive_progress).
     ReceiveProgress {
-        /// From whom.
+        /// The sender of the packet.
         peer: PeerId,
-        /// On which channel.
+        /// The channel of the packet.
         channel: ChannelId,
         /// `None` if no packet has come in part.
         progress: Option<ReceiveProgress>,
     },
-    /// The last output: the thread has ended by itself, and with it all connections. The socket is
-    /// of no more use, or the thread has panicked. Say goodbye to the player and make a new host.
+    /// The last output: the thread has ended by itself, and with it all connections. The socket has
+    /// failed, or the thread has panicked. Tell the player, and make a new host.
     Ended(io::Error),
 }
 
@@ -97,7 +97,7 @@ pub enum Output {
 pub struct Unsent {
     /// The packet.
     pub packet: Outgoing,
-    /// Why.
+    /// The reason.
     pub error: UnsentError,
 }
 
@@ -105,18 +105,18 @@ pub struct Unsent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnsentError {
-    /// The host does not take it.
+    /// The host refuses the packet.
     Host(SendError),
-    /// The thread does not take it.
+    /// The packet cannot be queued to the thread.
     Thread(ThreadError),
 }
 
-/// Why a command was not taken.
+/// Why a command was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadError {
-    /// The network thread has not done yet what it was told before. Poll, and try again in the next
-    /// tick.
+    /// The queue to the network thread has no room: 1 MiB of commands wait. Poll, and try again in the
+    /// next tick.
     Full,
     /// The network thread has ended: [`Output::Ended`] says why.
     Ended,
@@ -153,13 +153,13 @@ impl core::error::Error for Unsent {}
 /// What the game tells the network thread.
 #[derive(Debug)]
 pub(crate) enum Instruction {
-    /// What the host is told.
+    /// A command for the host.
     Command(Command),
-    /// The game knows that the peer is choked: from here on it sends nothing to it.
+    /// The game has got a packet back for want of room, and sends this peer nothing more for now.
     Stopped(PeerId),
     AskStats,
     Ask(PeerId, Question),
-    /// End: peers that are still there are disconnected like this.
+    /// The end of the thread. Peers that the game has not disconnected before end like this.
     Close(Disconnect),
 }
 
@@ -172,7 +172,7 @@ pub(crate) enum Question {
     Received(ChannelId),
 }
 
-/// What may be sent to a connected peer.
+/// The packets that may be sent to a connected peer: the number of its channels, and the most bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
     pub(crate) channels: u8,
@@ -180,7 +180,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// `None` while nothing may.
+    /// `None` unless the peer is connected.
     pub(crate) fn of(peer: &Peer) -> Option<Self> {
         (peer.state() == PeerState::Connected).then(|| Self {
             channels: peer.channels(),
@@ -189,13 +189,13 @@ impl Terms {
     }
 }
 
-/// An output, and what the game's end has to know beside it.
+/// An output, and what the game's end learns with it.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) output: Output,
     /// With [`Event::Connected`], unless the peer has ended meanwhile.
     pub(crate) terms: Option<Terms>,
-    /// With [`Event::Request`] and [`Event::Connected`], what the peer has said; empty otherwise.
+    /// With [`Event::Request`] and [`Event::Connected`], the greeting of the peer; empty otherwise.
     pub(crate) greeting: Box<[u8]>,
 }
 

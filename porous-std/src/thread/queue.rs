@@ -5,15 +5,16 @@ use core::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-/// How many bytes a queue holds, and one item.
+/// The bytes that a queue holds. One more item may exceed this.
 pub(crate) const BUDGET: isize = 1 << 20;
 
-/// The load of a queue whose consumer wants no more: there is room for ever, and nobody waits.
+/// The load of a queue whose consumer wants no more: however much is added, there is room, and the producer
+/// never waits.
 const OVER: isize = isize::MIN / 2;
 
-/// What stands in a queue.
+/// An item of a queue.
 pub(crate) trait Weigh {
-    /// The bytes that it counts for, as in the core's budgets: those of its packet, and 64.
+    /// The bytes that the item counts for, as in the core's budgets: those of its packet, and 64.
     fn weight(&self) -> isize;
 }
 
@@ -23,18 +24,18 @@ pub(crate) const fn weight(payload: &[u8]) -> isize {
     payload.len() as isize + 64
 }
 
-/// The end that items go in at.
+/// The end of the thread that adds items.
 #[derive(Debug)]
 pub(crate) struct Producer<T> {
     queue: Sender<T>,
     load: Arc<AtomicIsize>,
 }
 
-/// The end that items come out of.
+/// The end of the thread that takes items out.
 #[derive(Debug)]
 pub(crate) struct Consumer<T> {
-    /// Never locked: that it could be makes the consumer `Sync`, which engines ask of what they
-    /// keep.
+    /// Never locked: the lock is there only because it makes the consumer `Sync`, which engines ask of all
+    /// that they keep.
     queue: Mutex<Receiver<T>>,
     load: Arc<AtomicIsize>,
 }
@@ -51,13 +52,15 @@ pub(crate) fn queue<T>() -> (Producer<T>, Consumer<T>) {
 }
 
 impl<T: Weigh> Producer<T> {
-    /// Whether one more item may go in, whatever it weighs. Only the consumer can change a yes.
+    /// True if one more item may be added, whatever it weighs. Once true, it stays true until the producer
+    /// adds an item.
     pub(crate) fn has_room(&self) -> bool {
         self.load.load(Ordering::Acquire) < BUDGET
     }
 
-    /// Puts an item in, also if there is no room. Gives it back if the consumer is gone.
+    /// Adds an item, also if there is no room. Gives it back if the consumer is gone.
     pub(crate) fn push(&self, item: T) -> Result<(), T> {
+        // Before the item, or the consumer could take off a weight that was not added yet.
         self.load.fetch_add(item.weight(), Ordering::AcqRel);
         self.queue.send(item).map_err(|unsent| unsent.0)
     }

@@ -16,10 +16,11 @@ use super::output::{Instruction, Item, Output, Question, Terms, Unsent, UnsentEr
 use super::queue::{Consumer, Producer};
 use crate::sleep::sleep;
 
-/// The most commands between two looks at the network.
+/// The most commands between two looks at the network: a game that commands without end must not keep the
+/// host from acknowledging.
 const COMMANDS_PER_TURN: usize = 1024;
 
-/// The network thread: a host, what it is told, and what it tells.
+/// The network thread: a host, the game's commands, and the outputs for the game.
 #[derive(Debug)]
 pub(crate) struct Worker<C> {
     host: Endpoint<UdpSocket, C>,
@@ -28,20 +29,21 @@ pub(crate) struct Worker<C> {
     outputs: Producer<Item>,
     /// Peers that may have packets to be received.
     unread: Vec<PeerId>,
-    /// Peers to which nothing can be sent at the moment.
+    /// Peers for which the host has no room at the moment.
     choked: BTreeMap<PeerId, Choke>,
-    /// Peers that the game has disconnected, as it wanted to.
+    /// Peers that the game has disconnected, each in the way that it wanted.
     leaving: BTreeSet<PeerId>,
+    /// True once the game has closed the host: it hears nothing more.
     closing: bool,
 }
 
-/// The host had no room for a packet to this peer, which went back to the game. Until the game can
-/// know, the packets that it sends to this peer go back as well, or they would overtake.
+/// The host had no room for a packet to this peer, and the packet went back to the game. Until the game can
+/// know, all packets that it sends to this peer go back as well, or they would overtake the first.
 #[derive(Debug, Default)]
 struct Choke {
-    /// Whether the game has got the first packet back, and sends nothing more.
+    /// True once the game has got the first packet back, and sends nothing more.
     stopped: bool,
-    /// Whether the host has room again.
+    /// True once the host has room again.
     writable: bool,
 }
 
@@ -65,10 +67,10 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Runs until the game ends it or the socket breaks. In the end the game is told all that has
-    /// come, with room or without: the host would hold it otherwise.
+    /// Runs until the game ends the thread or the socket fails.
     pub(crate) fn run(mut self) -> io::Result<()> {
         let result = self.turns();
+        // The game is told all that has come, with room or without: what the host holds ends with it.
         while let (false, Some(item)) = (self.closing, self.next_item()) {
             self.push(item);
         }
@@ -81,7 +83,7 @@ impl<C: Conditioner> Worker<C> {
             self.bell.hear(rung);
             let more = self.obey();
             self.host.transmit()?;
-            // Last, as all of the above may have made something to tell.
+            // Last, as all calls above may have made outputs.
             self.tell();
             if self.closing && self.has_closed() {
                 return Ok(());
@@ -94,8 +96,7 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Does what the game says, as long as there is room for answers. Returns whether there may
-    /// be more.
+    /// Does what the game says, as long as there is room for answers. True if more commands may wait.
     fn obey(&mut self) -> bool {
         for _ in 0..COMMANDS_PER_TURN {
             if !self.outputs.has_room() {
@@ -111,8 +112,8 @@ impl<C: Conditioner> Worker<C> {
         true
     }
 
-    /// Tells the game what has come, as long as there is room. What is not told waits in the host,
-    /// whose flow control holds the peers back.
+    /// Tells the game what has come, as long as there is room. All other packets wait in the host, whose
+    /// flow control holds the peers back.
     fn tell(&mut self) {
         while !self.closing && self.outputs.has_room() {
             let Some(item) = self.next_item() else {
@@ -146,7 +147,7 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Carries a command out, and returns what the game has to know of it.
+    /// Does a command, and returns what the game has to know of it.
     fn execute(&mut self, command: Command) -> Option<Output> {
         let leaves = match &command {
             Command::Disconnect { peer, .. } => Some(*peer),
@@ -180,16 +181,17 @@ impl<C: Conditioner> Worker<C> {
                 let error = UnsentError::Host(error);
                 Some(Output::Unsent(Unsent { packet, error }))
             }
-            // Of a peer that has ended the game hears by its event. Empty connection ids stay what
-            // they are, as the command says.
+            // The game hears of the end of a peer by its event. Empty connection ids stay empty, as the
+            // documentation of the command says.
             Err(_) => None,
         }
     }
 
-    /// Ends a choke when there is room and the game waits for it: then all that it sent before it
-    /// could know has gone back, and nothing that it sends from now on overtakes.
+    /// Ends a choke when the host has room and the game waits for room.
     fn unchoke(&mut self, peer: PeerId) -> Option<Output> {
         let choke = self.choked.get(&peer)?;
+        // Both: only once the game has stopped, all that it sent before has gone back, and nothing that it
+        // sends from now on overtakes.
         if !(choke.stopped && choke.writable) {
             return None;
         }
@@ -197,9 +199,10 @@ impl<C: Conditioner> Worker<C> {
         Some(Output::Event(Event::Writable { peer }))
     }
 
-    /// The next thing to tell the game.
+    /// The next output for the game.
     fn next_item(&mut self) -> Option<Item> {
         loop {
+            // Before the next event, so that the game has all packets of a peer before it hears of its end.
             if let Some(&peer) = self.unread.last() {
                 if let Some(packet) = self.host.receive(peer) {
                     return Some(Output::Packet { peer, packet }.into());
@@ -246,14 +249,13 @@ impl<C: Conditioner> Worker<C> {
         })
     }
 
-    /// What a peer has said with its request.
+    /// The bytes that a peer has sent with its request.
     fn greeting(&self, peer: PeerId) -> Box<[u8]> {
         let peer = self.host.peer(peer);
         peer.map_or_else(Box::default, |peer| peer.greeting().into())
     }
 
-    /// No peer comes any more, and each one that is there is disconnected: as the game said before, or
-    /// like this.
+    /// Lets no peer in any more, and disconnects every peer that the game has not disconnected before.
     fn close(&mut self, how: Disconnect) {
         self.closing = true;
         // Closing is allowed to every host.
@@ -266,13 +268,13 @@ impl<C: Conditioner> Worker<C> {
         }
     }
 
-    /// Whether all have gone, and know it as far as we can tell.
+    /// True once all peers have ended, and know it as far as this host can tell.
     fn has_closed(&self) -> bool {
         self.host.is_empty()
     }
 }
 
-/// What is known of a peer.
+/// The answer to a question about a peer.
 fn tell<C>(host: &Endpoint<UdpSocket, C>, peer: PeerId, question: Question) -> Output {
     let found = host.peer(peer);
     match question {

@@ -23,23 +23,3 @@ pub(super) fn results(runs: &[Run]) -> String {
     }
     text
 }
-
-/// The runs of a row over time, a line for each point: rates in bytes a second, windows in bytes, queue and
-/// round trip in milliseconds.
-pub(super) fn series(runs: &[&Run]) -> String {
-    let mut text = "controller,flow,time,rate,window,queue,rtt\n".to_string();
-    for run in runs {
-        for (flow, line) in run.outcome.lines.iter().enumerate() {
-            for point in &line.points {
-                let name = run.controller.name;
-                // Writing to a string cannot fail.
-                let _ = writeln!(
-                    text,
-                    "{name},{flow},{:.2},{:.0},{:.0},{:.1},{:.1}",
-                    point.time, point.rate, point.window, point.queue, point.rtt
-                );
-            }
-        }
-    }
-    text
-}

@@ -116,7 +116,6 @@ fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
         let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();
         if !of.is_empty() {
             fs::write(folder.join(format!("{}.svg", row.name)), plot::svg(&of)?)?;
-            fs::write(folder.join(format!("{}.csv", row.name)), csv::series(&of))?;
         }
     }
     Ok(())

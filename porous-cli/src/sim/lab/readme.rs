@@ -23,18 +23,17 @@ is `porous_sim::lab`; `tests/tests/lab.rs` holds quick runs to the gates.
 ## Method
 
 All flows of a row send through one bottleneck of a limited rate with a drop-tail queue, or CoDel; the
-headers of IP and UDP (28 bytes) or TCP (52) count. Behind it each datagram is under way for half of
-its flow's round trip, give or take 0.2 ms, so that drop-tail queues do not always meet the same flow,
-and may be lost by chance. Nothing holds up what comes back. Where the rate changes, what waits
-already leaves at the old rate. A flow of porous is two hosts with default configurations, served as
-events come or, in rows with `ticks`, 60 times a second; one sends 16 KiB packets as fast as it may,
-and does not know the path. `fixed` and `binary` are told 1 MB/s (and 100 kB/s when it is bad),
-whatever the road takes.
+headers of IP and UDP (28 bytes) or TCP (52) count. Behind the bottleneck each datagram is under way for
+half of its flow's round trip, give or take 0.2 ms, so that drop-tail queues do not always drop from the
+same flow, and may be lost by chance. The way back has no bottleneck. Where the rate changes, datagrams
+that wait already leave at the old rate. A flow of porous is two hosts with default configurations, called
+as events come or, in rows with `ticks`, 60 times a second; one sends 16 KiB packets as fast as it may, and
+does not know the path. `fixed` and `binary` are told 1 MB/s (and 100 kB/s in bad conditions), whatever the
+path takes.
 
 `tcp-reno` and `tcp-cubic` are models from the RFCs (5681, 6582, 6675, 6298, 9438): segments of 1448
 bytes, delayed acknowledgements, SACK, ten segments at first, no pacing, timeouts of 200 ms at least.
-They are there to be competed with, and as a measure of the roads: what TCP does not reach, nobody
-like it will.
+They are rivals, and a measure of the paths: what TCP does not reach, no controller like it reaches.
 
 - Utilisation is what passed the bottleneck, with all headers, to what could have.
 - Queue is how long a datagram would have to wait at the bottleneck, looked at each 10 ms.
@@ -43,14 +42,13 @@ like it will.
 - Jain is (sum x)^2 / (n sum x^2) over what arrived for the applications.
 - A time is \"never\" if it did not come before the end of the run.
 
-A number in brackets is a gate: what is asked of that controller. Nothing is asked of those that are
-told a rate, of the paper's (it is what it is), and of TCP; short queues, random loss, a quick start
-and quick agreement are no gates for `reno` and `cubic`, which go on until something is lost. A gate
+A number in brackets is a gate: the demand on that controller. There are no demands on controllers that
+are told a rate, on the paper's (it is kept as it is) and on TCP; short queues, random loss, a quick start
+and quick agreement are no gates for `reno` and `cubic`, which send more until a datagram is lost. A gate
 that is missed is printed bold.
 
 In the pictures each controller has a column; its own flow is blue, its fellows or TCP are red and of
-further colours. Next to each picture lies its CSV, in bytes a second, bytes and milliseconds;
-`results.csv` has all numbers.
+further colours. `results.csv` has all numbers.
 ";
 
 /// The text of README.md.

@@ -18,7 +18,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "alone-4",
-        "The same before a queue of 4 BDP (200 ms): who fills it, and who does not.",
+        "The same before a queue of 4 BDP (200 ms): which controllers fill it.",
         queues::alone_4,
     )
     .drawn(),
@@ -52,8 +52,7 @@ pub const ROWS: &[Row] = &[
         "Alone at 1.25 MB/s and RTT 50 ms, before a drop-tail queue of 64 KB: little more \
          than a BDP.",
         queues::fast_64k,
-    )
-    .drawn(),
+    ),
     row(
         "64k-fast-ticks",
         "The same, the hosts served 60 times a second, as in the frames of a game.",
@@ -63,8 +62,7 @@ pub const ROWS: &[Row] = &[
         "64k-slow",
         "Alone at 0.25 MB/s, before the same 64 KB: 5 BDP, a quarter of a second.",
         queues::slow_64k,
-    )
-    .drawn(),
+    ),
     row(
         "64k-slow-ticks",
         "The same, the hosts served 60 times a second.",
@@ -97,28 +95,18 @@ pub const ROWS: &[Row] = &[
         "Two begin within a tenth of a second, at 10 Mbit/s and RTT 50 ms, 1 BDP: the smaller \
          share from 10 s to 20 s, the worst of five tries.",
         fairness::equal,
-    )
-    .drawn(),
+    ),
     row(
         "jain-2",
         "Two on the same road, from 60 s to 90 s.",
         fairness::jain_2,
     ),
-    row(
-        "jain-4",
-        "Four on the same road, likewise.",
-        fairness::jain_4,
-    )
-    .drawn(),
-    row(
-        "jain-8",
-        "Eight on the same road, likewise.",
-        fairness::jain_8,
-    ),
+    row("jain-4", "The same with four.", fairness::jain_4),
+    row("jain-8", "The same with eight.", fairness::jain_8),
     row(
         "jain-rtt",
-        "Two on the same road with round trips of 25 ms and 100 ms, likewise: an old \
-         unfairness of windows, which nobody is asked to be without.",
+        "Two with round trips of 25 ms and 100 ms, from 60 s to 90 s: an old unfairness of windows, \
+         without a demand.",
         fairness::jain_rtt,
     ),
     row(
@@ -133,8 +121,8 @@ pub const ROWS: &[Row] = &[
          it gets, over five tries that begin at different times, from 20 s to 80 s.",
         fairness::reno_half,
     ),
-    row("reno-1", "Beside TCP Reno, 1 BDP.", fairness::reno_1).drawn(),
-    row("reno-4", "Beside TCP Reno, 4 BDP.", fairness::reno_4).drawn(),
+    row("reno-1", "Beside TCP Reno, 1 BDP.", fairness::reno_1),
+    row("reno-4", "Beside TCP Reno, 4 BDP.", fairness::reno_4),
     row(
         "reno-codel",
         "Beside TCP Reno, CoDel.",
@@ -154,8 +142,7 @@ pub const ROWS: &[Row] = &[
         "black-hole",
         "Nothing gets through from 20 s to 25 s; 10 Mbit/s, RTT 50 ms, 1 BDP.",
         changes::black_hole,
-    )
-    .drawn(),
+    ),
     row(
         "no-feedback",
         "Nothing comes back any more after 10 s; the same road. What is sent then must be \
@@ -167,8 +154,7 @@ pub const ROWS: &[Row] = &[
         "wide-loss",
         "1 % of random loss, RTT 100 ms, and no bottleneck at all.",
         noise::wide_loss,
-    )
-    .drawn(),
+    ),
     row(
         "loss-1",
         "1 % of random loss at 10 Mbit/s and RTT 50 ms, 1 BDP.",
@@ -186,14 +172,12 @@ pub const ROWS: &[Row] = &[
         "A radio whose rate changes every 20 to 200 ms between 2 and 30 Mbit/s, with pauses \
          of up to 60 ms after which all comes at once; RTT 40 ms, a queue of 256 KB.",
         noise::wifi,
-    )
-    .drawn(),
+    ),
     row(
         "policer",
         "A policer of 10 Mbit/s that lets 30 KB pass at once and queues nothing; RTT 50 ms.",
         noise::policer,
-    )
-    .drawn(),
+    ),
     // Traffic of games.
     games(
         "reorder",
@@ -209,11 +193,10 @@ pub const ROWS: &[Row] = &[
     ),
     games(
         "push",
-        "60 packets of 100 bytes a second for 60 s, then 1 MB at once: nobody may let go a \
-         window that was never used.",
+        "60 packets of 100 bytes a second for 60 s, then 1 MB at once: no burst may be as \
+         large as a window that was never used.",
         applications::push,
-    )
-    .drawn(),
+    ),
     games(
         "priority",
         "60 small packets of high priority a second beside bulk on the same connection, at 10 \

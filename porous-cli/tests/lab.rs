@@ -35,15 +35,15 @@ fn what_is_written_does_not_depend_on_the_threads() {
     let written = ["1", "3"].map(|threads| {
         let folder = folder(&format!("lab-{threads}"));
         let out = folder.to_str().expect("a path in words");
-        let run = lab(&["--only", "fall", "--threads", threads, "--out", out]);
+        let run = lab(&["--only", "alone-4", "--threads", threads, "--out", out]);
         assert!(run.status.success(), "{run:?}");
         (run.stdout, files(&folder))
     });
     assert_eq!(written[0], written[1]);
     let names: Vec<&str> = written[0].1.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["README.md", "fall.svg", "results.csv"]);
+    assert_eq!(names, ["README.md", "alone-4.svg", "results.csv"]);
     let results = &written[0].1[2].1;
-    assert!(results.contains("\nfall,reno,"), "{results}");
+    assert!(results.contains("\nalone-4,reno,"), "{results}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ pub trait Address: Copy + Ord + Hash + Debug {}
 
 impl<T: Copy + Ord + Hash + Debug> Address for T {}
 
-/// Names a peer of a host. The name of a peer that has ended is never given to another.
+/// Names a peer of a host. The name of a peer that has ended is not given to another one before 2³² - 1
+/// peers have had the same slot.
 ///
 /// ```
 /// use porous_proto::PeerId;

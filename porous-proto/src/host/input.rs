@@ -224,7 +224,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         let is_mine = |peer: &Peer| peer.nonce() == bye.nonce_peer;
         let Some(Found { slot, way, member }) = host.table.find_mut(from, is_mine) else {
-            return self.on_goodbye_elsewhere(bye);
+            return self.on_goodbye_at_other_address(bye);
         };
         host.strangers.check_answer_for(&member.peer, sender)?;
         if !(member.peer).on_disconnect(way, bye.nonce_self, bye.reason, sender.now) {
@@ -241,15 +241,15 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes the goodbye of a peer from an address that is not one of its own.
-    fn on_goodbye_elsewhere(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
+    fn on_goodbye_at_other_address(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
-        let is_elsewhere = host.local.config.path.roaming && member.address() != from;
+        let is_at_other_address = host.local.config.path.roaming && member.address() != from;
         // Both nonces prove whose goodbye it is. The peer is sent nothing more, so that nobody gains
         // from an address that is not proved.
-        if !is_elsewhere || member.peer.nonce() != bye.nonce_peer {
+        if !is_at_other_address || member.peer.nonce() != bye.nonce_peer {
             return Err(Ignored::UnknownNonce);
         }
         (host.strangers).check_answer(sender, Answered::Handshake)?;

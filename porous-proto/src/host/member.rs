@@ -36,7 +36,7 @@ struct Place<A> {
 
 /// Where the remote host of a peer is, or may be, beside the address that it is sent to.
 #[derive(Debug)]
-struct Elsewhere<A> {
+struct OtherAddresses<A> {
     /// The ways from 1 on.
     others: ArrayVec<Place<A>, OTHERS_MAX>,
     /// There once a datagram has come from an address that is none of the peer's.
@@ -50,7 +50,7 @@ pub(super) struct Member<A> {
     /// Way 0: the address that the peer is sent to.
     main: Place<A>,
     /// Boxed, as few peers have more than one address.
-    elsewhere: Option<Box<Elsewhere<A>>>,
+    other_addresses: Option<Box<OtherAddresses<A>>>,
 }
 
 impl<A: Address> Member<A> {
@@ -60,34 +60,37 @@ impl<A: Address> Member<A> {
         let mut member = Self {
             peer,
             main: place(address, true),
-            elsewhere: None,
+            other_addresses: None,
         };
         // Most peers have one address, and no allocation for others.
         if !others.is_empty() {
             let others = others.iter().map(|&address| place(address, false));
-            member.elsewhere_mut().others.extend(others);
+            member.other_addresses_mut().others.extend(others);
         }
         member
     }
 
-    fn elsewhere_mut(&mut self) -> &mut Elsewhere<A> {
-        self.elsewhere.get_or_insert_with(|| {
+    fn other_addresses_mut(&mut self) -> &mut OtherAddresses<A> {
+        self.other_addresses.get_or_insert_with(|| {
             let (others, roaming) = (ArrayVec::new(), None);
-            Box::new(Elsewhere { others, roaming })
+            Box::new(OtherAddresses { others, roaming })
         })
     }
 
     fn roaming_mut(&mut self) -> Option<&mut Roaming<A>> {
-        self.elsewhere.as_mut()?.roaming.as_mut()
+        self.other_addresses.as_mut()?.roaming.as_mut()
     }
 
     fn places(&self) -> impl Iterator<Item = &Place<A>> {
-        let others = self.elsewhere.iter().flat_map(|it| &it.others);
+        let others = self.other_addresses.iter().flat_map(|it| &it.others);
         core::iter::once(&self.main).chain(others)
     }
 
     fn places_mut(&mut self) -> impl Iterator<Item = &mut Place<A>> {
-        let others = self.elsewhere.iter_mut().flat_map(|it| &mut it.others);
+        let others = self
+            .other_addresses
+            .iter_mut()
+            .flat_map(|it| &mut it.others);
         core::iter::once(&mut self.main).chain(others)
     }
 
@@ -134,8 +137,8 @@ impl<A: Address> Member<A> {
     }
 
     fn retain_others(&mut self, test: impl Fn(&Place<A>) -> bool) {
-        if let Some(elsewhere) = &mut self.elsewhere {
-            elsewhere.others.retain(|other| test(other));
+        if let Some(other_addresses) = &mut self.other_addresses {
+            other_addresses.others.retain(|other| test(other));
         }
     }
 
@@ -157,7 +160,7 @@ impl<A: Address> Member<A> {
         let way = match self.way(address) {
             Some(way) => way,
             None => {
-                let (others, is_same) = (&mut self.elsewhere_mut().others, true);
+                let (others, is_same) = (&mut self.other_addresses_mut().others, true);
                 if others.try_push(Place { address, is_same }).is_err() {
                     return false;
                 }
@@ -254,9 +257,9 @@ impl<A: Address> Member<A> {
             return false;
         }
         let patience = self.peer.resend_timeout();
-        let roaming = &mut self.elsewhere_mut().roaming;
+        let roaming = &mut self.other_addresses_mut().roaming;
         let roaming = roaming.get_or_insert_with(|| Roaming::new(now));
-        roaming.on_heard_elsewhere(heard, patience, draw, now)
+        roaming.on_heard_at_other_address(heard, patience, draw, now)
     }
 
     /// Notes that the remote host has moved to the address of this datagram. `same_host`: only the port
@@ -287,8 +290,8 @@ impl<A: Address> Member<A> {
     ) {
         self.peer.handle_timeout(tick);
         // Has no deadline of its own: the previous address is tried when the peer's pings are due.
-        let elsewhere = self.elsewhere.as_mut();
-        if let Some(roaming) = elsewhere.and_then(|it| it.roaming.as_mut()) {
+        let other_addresses = self.other_addresses.as_mut();
+        if let Some(roaming) = other_addresses.and_then(|it| it.roaming.as_mut()) {
             let patience = self.peer.resend_timeout();
             roaming.try_previous(patience, timeout, draw, tick.now);
         }
@@ -301,12 +304,12 @@ impl<A: Address> Member<A> {
         tick: Tick,
         buf: &mut [u8],
     ) -> Option<(A, Written)> {
-        let elsewhere = self.elsewhere.as_mut();
-        if let Some(roaming) = elsewhere.and_then(|elsewhere| elsewhere.roaming.as_mut()) {
+        let other_addresses = self.other_addresses.as_mut();
+        if let Some(roaming) = other_addresses.and_then(|it| it.roaming.as_mut()) {
             // Before the peer's own datagrams: few leave, as three bytes do for each that has come.
-            let elsewhere = roaming.poll_transmit(&mut self.peer, tick.now, buf);
-            if elsewhere.is_some() {
-                return elsewhere;
+            let challenge = roaming.poll_transmit(&mut self.peer, tick.now, buf);
+            if challenge.is_some() {
+                return challenge;
             }
         }
         let (way, written) = self.peer.poll_transmit(ours, tick, buf)?;

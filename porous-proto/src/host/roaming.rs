@@ -117,7 +117,7 @@ impl<A: Address> Roaming<A> {
 
     /// Notes a datagram from another address than the peer's, and says whether it proves that the remote
     /// host is there. `patience`: T_rto (7).
-    pub(super) fn on_heard_elsewhere(
+    pub(super) fn on_heard_at_other_address(
         &mut self,
         &Heard { from, words, bytes }: &Heard<A>,
         patience: Duration,
@@ -145,7 +145,7 @@ impl<A: Address> Roaming<A> {
             return false;
         }
         if words.response == Some(validation.challenge) {
-            // One move a second at most, however often the remote host proves to be elsewhere.
+            // One move a second at most, however often the remote host proves to be at another address.
             let moved = |at: Instant| now.saturating_duration_since(at) < INTERVAL;
             return !self.moved.is_some_and(moved);
         }

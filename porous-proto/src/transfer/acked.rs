@@ -90,13 +90,13 @@ impl LaterAcks {
         }
     }
 
-    /// The frame `id` was acknowledged for the first time. `is_elsewhere`: it took another path than the
+    /// The frame `id` was acknowledged for the first time. `is_at_other_address`: it took another path than the
     /// others.
-    pub(crate) fn on_acknowledged(&mut self, id: u64, is_elsewhere: bool) {
+    pub(crate) fn on_acknowledged(&mut self, id: u64, is_at_other_address: bool) {
         // The remote host has received this id, by whichever path: the widths of later ids count from here.
         self.next = self.next.max(id + 1);
         // A frame on another path overtakes nothing on this one: it must not make older frames look lost.
-        if is_elsewhere {
+        if is_at_other_address {
             return;
         }
         let mut id = Some(id);

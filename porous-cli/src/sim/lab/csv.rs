@@ -1,7 +1,5 @@
 //! The numbers as comma-separated values.
 
-use core::fmt::Write as _;
-
 use super::{Run, number};
 
 /// All measures, one a line.

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Addresses: that of the peer, and others.
 const HERE: u8 = 7;
-const ELSEWHERE: u8 = 9;
+const OTHER: u8 = 9;
 
 fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
@@ -45,7 +45,7 @@ fn old(id: u64) -> PathWords {
 fn hear(roaming: &mut Roaming<u8>, from: u8, words: PathWords, now: Instant) -> bool {
     let draw = || from.into();
     let bytes = 10;
-    roaming.on_heard_elsewhere(&Heard { from, words, bytes }, SLOW, draw, now)
+    roaming.on_heard_at_other_address(&Heard { from, words, bytes }, SLOW, draw, now)
 }
 
 fn addresses(roaming: &Roaming<u8>) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn look(roaming: &mut Roaming<u8>, patience: Duration, now: Instant) -> Vec<u8> 
 fn a_candidate_gets_three_bytes_for_each_that_came_from_there() {
     let mut roaming = Roaming::new(at(0));
     for id in 1..=2 {
-        hear(&mut roaming, ELSEWHERE, newest(id), at(0));
+        hear(&mut roaming, OTHER, newest(id), at(0));
     }
     let validation = &mut roaming.validations[0];
     assert_eq!(validation.take_words().1, 60);
@@ -99,34 +99,34 @@ fn bytes_to_a_candidate_are_counted_and_a_challenge_is_noted() {
 #[test]
 fn only_a_newest_frame_makes_a_candidate_be_challenged() {
     let mut roaming = Roaming::new(at(0));
-    hear(&mut roaming, ELSEWHERE, old(3), at(0));
+    hear(&mut roaming, OTHER, old(3), at(0));
     assert_eq!(addresses(&roaming), []);
-    hear(&mut roaming, ELSEWHERE, newest(5), at(0));
+    hear(&mut roaming, OTHER, newest(5), at(0));
     let validation = &mut roaming.validations[0];
-    let challenge = Control::PathChallenge(ELSEWHERE.into());
+    let challenge = Control::PathChallenge(OTHER.into());
     assert_eq!(validation.take_words().0[..], [challenge]);
     validation.challenged = Some(at(0));
-    hear(&mut roaming, ELSEWHERE, old(4), at(500));
+    hear(&mut roaming, OTHER, old(4), at(500));
     assert!(roaming.validations[0].take_words().0.is_empty());
-    hear(&mut roaming, ELSEWHERE, newest(6), at(399));
+    hear(&mut roaming, OTHER, newest(6), at(399));
     assert!(roaming.validations[0].take_words().0.is_empty());
-    hear(&mut roaming, ELSEWHERE, newest(7), at(400));
+    hear(&mut roaming, OTHER, newest(7), at(400));
     assert_eq!(roaming.validations[0].take_words().0[..], [challenge]);
 }
 
 #[test]
 fn an_echo_counts_if_it_is_newer_than_all_frames_from_the_peers_address() {
     let mut roaming = Roaming::new(at(0));
-    hear(&mut roaming, ELSEWHERE, newest(1), at(0));
+    hear(&mut roaming, OTHER, newest(1), at(0));
     roaming.on_heard_here(8, at(0));
     roaming.on_heard_here(5, at(0));
     for (id, counts) in [(7, false), (8, false), (9, true)] {
-        let response = Some(ELSEWHERE.into());
+        let response = Some(OTHER.into());
         let words = PathWords {
             response,
             ..newest(id)
         };
-        let moves = hear(&mut roaming, ELSEWHERE, words, at(0));
+        let moves = hear(&mut roaming, OTHER, words, at(0));
         assert_eq!(moves, counts, "{id}");
     }
 }
@@ -139,7 +139,7 @@ fn the_newest_challenge_is_echoed_whatever_comes_after_it() {
             challenge,
             ..newest(id)
         };
-        hear(&mut roaming, ELSEWHERE, words, at(0));
+        hear(&mut roaming, OTHER, words, at(0));
     }
     let (words, _) = roaming.validations[0].take_words();
     assert_eq!(words[1..], [Control::PathResponse(4)]);
@@ -149,9 +149,9 @@ fn the_newest_challenge_is_echoed_whatever_comes_after_it() {
 fn a_candidate_is_given_up_after_three_timeouts_and_a_second() {
     for (patience, ends) in [(SLOW, 1200), (FAST, 1000)] {
         let mut roaming = Roaming::new(at(0));
-        hear(&mut roaming, ELSEWHERE, newest(1), at(0));
+        hear(&mut roaming, OTHER, newest(1), at(0));
         roaming.forget_expired(patience, at(ends - 1));
-        assert_eq!(addresses(&roaming), [ELSEWHERE]);
+        assert_eq!(addresses(&roaming), [OTHER]);
         roaming.forget_expired(patience, at(ends));
         assert_eq!(addresses(&roaming), []);
     }
@@ -160,7 +160,7 @@ fn a_candidate_is_given_up_after_three_timeouts_and_a_second() {
 #[test]
 fn a_move_ends_all_challenges() {
     let mut roaming = Roaming::new(at(0));
-    for from in [ELSEWHERE, 11] {
+    for from in [OTHER, 11] {
         hear(&mut roaming, from, newest(1), at(0));
     }
     roaming.on_moved(HERE, 2, at(1));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand, value_parser};
 
 use crate::codecs::Operation;
+use crate::cpu::Load;
 use crate::peer::Variant;
 use crate::workload::{Size, Workload};
 
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     /// Compares sessions of porous-message with the host's own reliable packets: writes sessions.md and
     /// sessions.json
     Sessions(Table),
+    /// Counts the instructions and the time that hosts take: writes cpu.md. Needs valgrind
+    Cpu(Cpu),
     /// Measures what a message of a game costs in porous-message and in other codecs
     #[command(subcommand)]
     Codecs(Codecs),
@@ -50,6 +53,22 @@ pub(crate) enum Codecs {
         operation: Operation,
         rounds: u64,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Cpu {
+    /// Only this load
+    #[arg(long, value_enum)]
+    pub(crate) load: Option<Load>,
+    /// Only protocols whose names begin with this
+    #[arg(long, value_name = "NAME")]
+    pub(crate) peer: Option<String>,
+    /// Runs each load once, as it is, and prints its units, its nanoseconds and its bytes
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// The folder to write to [default: bench/results, if nothing else is asked for]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

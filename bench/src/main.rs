@@ -3,10 +3,12 @@
 
 mod args;
 mod bulk;
+mod callgrind;
 mod clock;
 mod codecs;
 #[cfg(test)]
 mod controllers;
+mod cpu;
 mod latency;
 mod messages;
 mod peer;
@@ -36,6 +38,7 @@ fn main() -> io::Result<()> {
             let (seconds, seeds) = if args.quick { (5, 1) } else { (60, 5) };
             sessions::main(&args.folder("results"), seconds, seeds)
         }
+        Some(Command::Cpu(args)) => cpu::main(&args),
         Some(Command::Codecs(command)) => codecs::main(&command),
         None => compare(&cli.compare),
     }

@@ -7,6 +7,7 @@ use std::process::Command;
 use clap::ValueEnum as _;
 
 use super::subject::{MESSAGES, Operation, SUBJECTS, Subject};
+use crate::callgrind::collected;
 
 /// Passes over all messages in a short and in a long run. The difference of the two is the cost of the
 /// messages alone, without that of starting the program.
@@ -67,12 +68,6 @@ fn instructions(subject: &Subject, operation: Operation) -> io::Result<f64> {
     Ok((counts[1] - counts[0]) as f64 / (passes as f64 * MESSAGES as f64))
 }
 
-/// The instructions that callgrind counted.
-fn collected(said: &str) -> Option<u64> {
-    let (_, rest) = said.split_once("Collected : ")?;
-    rest.split_whitespace().next()?.parse().ok()
-}
-
 pub(crate) fn name(operation: Operation) -> &'static str {
     match operation {
         Operation::Write => "write",
@@ -107,12 +102,6 @@ fn fastest(times: &str, subject: &str, operation: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_output_of_callgrind_is_parsed() {
-        let said = "==7== Events    : Ir\n==7== Collected : 3164205\n==7==\n";
-        assert_eq!(collected(said), Some(3_164_205));
-    }
 
     #[test]
     fn the_output_of_divan_is_parsed() {

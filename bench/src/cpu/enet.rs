@@ -1,0 +1,168 @@
+//! rusty_enet: ENet's C code, translated.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::rc::Rc;
+use std::time::Duration;
+
+use porous_proto::Instant;
+use rusty_enet::{
+    Address, EventNoRef, Host, HostSettings, MTU_MAX, Packet, PacketReceived, PeerID, Socket,
+};
+
+use super::node::{Mail, Node};
+
+/// The time that its clock shows at the start. ENet takes a time of 0 for "never", so the clock does not
+/// begin there.
+const EPOCH: Duration = Duration::from_secs(1);
+
+pub(crate) fn open(remotes: usize, seed: u64) -> Box<dyn Node> {
+    Box::new(Enet::new(remotes, seed))
+}
+
+/// The number of a remote host.
+#[derive(Clone, Copy, PartialEq)]
+struct Remote(usize);
+
+impl Address for Remote {
+    fn same_host(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn is_broadcast(&self) -> bool {
+        false
+    }
+}
+
+/// The datagrams at the host's socket.
+#[derive(Default)]
+struct Wires {
+    /// Datagrams that have arrived, each with its sender. Buffers are used again.
+    arrived: VecDeque<(usize, Vec<u8>)>,
+    spare: Vec<Vec<u8>>,
+    leaving: Mail,
+}
+
+struct Wire(Rc<RefCell<Wires>>);
+
+impl Socket for Wire {
+    type Address = Remote;
+    type Error = Infallible;
+
+    fn send(&mut self, to: Remote, buffer: &[u8]) -> Result<usize, Infallible> {
+        self.0.borrow_mut().leaving.put(to.0, buffer);
+        Ok(buffer.len())
+    }
+
+    fn receive(
+        &mut self,
+        buffer: &mut [u8; MTU_MAX],
+    ) -> Result<Option<(Remote, PacketReceived)>, Infallible> {
+        let mut wires = self.0.borrow_mut();
+        let Some((from, datagram)) = wires.arrived.pop_front() else {
+            return Ok(None);
+        };
+        let len = datagram.len();
+        buffer[..len].copy_from_slice(&datagram);
+        wires.spare.push(datagram);
+        Ok(Some((Remote(from), PacketReceived::Complete(len))))
+    }
+}
+
+struct Enet {
+    host: Host<Wire>,
+    wires: Rc<RefCell<Wires>>,
+    clock: Rc<Cell<Duration>>,
+    /// The peers, by the numbers of the remote hosts.
+    peers: Vec<Option<PeerID>>,
+    /// The numbers of the remote hosts, by peer.
+    remotes: Vec<usize>,
+}
+
+impl Enet {
+    fn new(remotes: usize, seed: u64) -> Self {
+        let wires = Rc::new(RefCell::new(Wires::default()));
+        let clock = Rc::new(Cell::new(EPOCH));
+        let settings = HostSettings {
+            peer_limit: remotes,
+            channel_limit: 1,
+            time: {
+                let clock = Rc::clone(&clock);
+                Box::new(move || clock.get())
+            },
+            seed: Some((seed as u32).wrapping_mul(0x9e37_79b9)),
+            ..HostSettings::default()
+        };
+        let Ok(host) = Host::new(Wire(Rc::clone(&wires)), settings) else {
+            unreachable!("the settings are valid")
+        };
+        Self {
+            host,
+            wires,
+            clock,
+            peers: vec![None; remotes],
+            remotes: vec![0; remotes],
+        }
+    }
+
+    fn connected(&mut self, peer: PeerID) {
+        let remote = self.host.peer(peer).address().map_or(0, |remote| remote.0);
+        self.peers[remote] = Some(peer);
+        self.remotes[peer.0] = remote;
+    }
+}
+
+impl Node for Enet {
+    fn connect(&mut self, _: Instant) {
+        let begun = self.host.connect(Remote(0), 1, 0);
+        assert!(begun.is_ok(), "the first");
+    }
+
+    fn datagram_in(&mut self, _: Instant, from: usize, datagram: &[u8]) {
+        let mut wires = self.wires.borrow_mut();
+        let mut buffer = wires.spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(datagram);
+        wires.arrived.push_back((from, buffer));
+    }
+
+    fn service(&mut self, now: Instant, read: &mut dyn FnMut(usize, &[u8])) {
+        self.clock
+            .set(EPOCH + Duration::from_micros(now.as_micros()));
+        while let Ok(Some(event)) = self.host.service() {
+            match event.no_ref() {
+                EventNoRef::Connect { peer, .. } => self.connected(peer),
+                EventNoRef::Disconnect { .. } => {}
+                EventNoRef::Receive { peer, packet, .. } => {
+                    read(self.remotes[peer.0], packet.data());
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, to: usize, message: &[u8], reliable: bool) -> bool {
+        let Some(peer) = self.peers[to] else {
+            return false;
+        };
+        let packet = if reliable {
+            Packet::reliable(message)
+        } else {
+            Packet::unreliable(message)
+        };
+        self.host.peer_mut(peer).send(0, &packet).is_ok()
+    }
+
+    fn datagrams_out(&mut self, _: Instant, put: &mut dyn FnMut(usize, &[u8])) {
+        self.host.flush();
+        let mut wires = self.wires.borrow_mut();
+        for (to, datagram) in wires.leaving.iter() {
+            put(to, datagram);
+        }
+        wires.leaving.clear();
+    }
+}

@@ -1,0 +1,81 @@
+//! porous, under both policies.
+
+use porous_proto::{ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy};
+use porous_sim::{ChaCha8Rng, Seed};
+
+use super::node::Node;
+
+/// The recommended policy.
+pub(crate) fn modern(remotes: usize, seed: u64) -> Box<dyn Node> {
+    Box::new(Porous::new(Policy::Modern, remotes, seed))
+}
+
+/// The policy of the paper.
+pub(crate) fn paper(remotes: usize, seed: u64) -> Box<dyn Node> {
+    Box::new(Porous::new(Policy::Paper, remotes, seed))
+}
+
+struct Porous {
+    host: Host<ChaCha8Rng, usize>,
+    /// The peers, by the numbers of the remote hosts, which are their addresses.
+    peers: Vec<Option<PeerId>>,
+    buf: Vec<u8>,
+}
+
+impl Porous {
+    fn new(policy: Policy, remotes: usize, seed: u64) -> Self {
+        let config = Config::new().policy(policy).max_peers(remotes as u32);
+        let mut host = Host::new(config, Seed::new(seed).stream("porous", 0));
+        host.listen(Listen::Open)
+            .expect("a configuration of a server");
+        Self {
+            buf: vec![0; host.max_datagram_size()],
+            host,
+            peers: vec![None; remotes],
+        }
+    }
+}
+
+impl Node for Porous {
+    fn connect(&mut self, now: Instant) {
+        self.host.connect(now, 0).expect("the first");
+    }
+
+    fn datagram_in(&mut self, now: Instant, from: usize, datagram: &[u8]) {
+        self.host.handle_datagram(now, from, Ecn::NotEct, datagram);
+    }
+
+    fn service(&mut self, now: Instant, read: &mut dyn FnMut(usize, &[u8])) {
+        self.host.handle_timeout(now);
+        while let Some(event) = self.host.poll_event() {
+            if let Event::Readable { peer } = event {
+                let from = self.host.address(peer).expect("a peer");
+                while let Some(received) = self.host.receive(peer) {
+                    read(from, &received.payload);
+                }
+            } else if let Event::Connected { peer, .. } = event {
+                let from = self.host.address(peer).expect("a peer");
+                self.peers[from] = Some(peer);
+            }
+        }
+    }
+
+    fn send(&mut self, to: usize, message: &[u8], reliable: bool) -> bool {
+        let mode = if reliable {
+            Mode::Reliable
+        } else {
+            Mode::Unreliable
+        };
+        let Some(peer) = self.peers[to] else {
+            return false;
+        };
+        let sent = self.host.send(peer, ChannelId(0), message.to_vec(), mode);
+        sent.is_ok()
+    }
+
+    fn datagrams_out(&mut self, now: Instant, put: &mut dyn FnMut(usize, &[u8])) {
+        while let Some(transmit) = self.host.poll_transmit(now, &mut self.buf) {
+            put(transmit.to, transmit.datagram);
+        }
+    }
+}

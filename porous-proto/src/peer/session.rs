@@ -384,8 +384,13 @@ impl Session {
         // What is thrown out may be the packet that one of the messages would have joined, which then
         // begins it anew and needs more. This ends: each time around, at least one packet is gone.
         while needed > room {
+            let kept = self.sequencing.totals().kept;
             if !self.sequencing.make_room(needed, may_keep) {
                 return Err(Ignored::OverBudget);
+            }
+            // Nearly always: nothing had to be thrown out, so that what was counted is still true.
+            if self.sequencing.totals().kept == kept {
+                return Ok(());
             }
             room = needed;
             needed = self.needed(checked.messages)?;

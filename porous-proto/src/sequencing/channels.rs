@@ -188,16 +188,23 @@ impl ChannelTable {
 
     /// A channel, which is made if it was not; none beyond the agreed ones.
     pub(super) fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
-        let slot = self.made.get_mut(usize::from(channel))?;
-        let (first, params, age) = (self.first_id, &self.params, self.age);
-        let settings = self.settings.get(usize::from(channel)).copied();
-        let make = || {
-            let settings = settings.unwrap_or_default();
-            Box::new(Channel::new(params, settings, first, age))
-        };
-        let made = slot.get_or_insert_with(make);
-        let totals = &mut self.totals;
-        Some((made, Shared { params, totals }))
+        let index = usize::from(channel);
+        if self.made.get(index)?.is_none() {
+            self.make(index);
+        }
+        self.made(channel)
+    }
+
+    /// Makes a channel. Apart from what is done for each message, as it is done once: a channel is a
+    /// kilobyte, and to build one in each caller would take their stack and their registers.
+    #[cold]
+    #[inline(never)]
+    fn make(&mut self, index: usize) {
+        let settings = self.settings.get(index).copied().unwrap_or_default();
+        let made = Channel::new(&self.params, settings, self.first_id, self.age);
+        if let Some(slot) = self.made.get_mut(index) {
+            *slot = Some(Box::new(made));
+        }
     }
 
     /// The id that the next packet of a channel gets, and n_b.

@@ -162,18 +162,22 @@ impl Receiver {
         if mode == Mode::Unreliable && shared.totals.kept + more > shared.params.receive_budget {
             return;
         }
-        // `add` fills it at once.
-        if self.delivery.queue.get(id).is_none() {
-            let entry = Entry::new(mode, dependency, Content::Sentinel);
-            self.delivery.open(id, entry, shared.totals);
-        }
-        let complete = self.delivery.queue.change(id, |entry| {
+        let add = |entry: &mut Entry| {
             entry.add(packet);
             entry.is_complete()
-        });
-        shared.totals.keep(mode, more);
+        };
+        let is_complete = if let Some(is_complete) = self.delivery.queue.change(id, add) {
+            shared.totals.keep(mode, more);
+            is_complete
+        } else {
+            // Filled before it is put into the queue, which then looks once at what it is.
+            let mut entry = Entry::new(mode, dependency, Content::Sentinel);
+            let is_complete = add(&mut entry);
+            self.delivery.open(id, entry, shared.totals);
+            is_complete
+        };
         if mode == Mode::Unreliable {
-            if complete == Some(true) {
+            if is_complete {
                 self.delivery.partials.forget(id);
             } else {
                 self.delivery.grows(id, shared.totals, now);

@@ -134,7 +134,7 @@ impl Sender {
         let packet = next_part((channel, receipt), current, most, shared.params);
         let (id, options) = (current.id, current.options);
         let offset = current.offset;
-        let is_over = offset as usize == current.payload.len();
+        let is_over = packet.fragment.is_none() || offset as usize == current.payload.len();
         // A fragment ends where the next begins: its first byte is enough to know it by.
         if packet.fragment.is_some() {
             self.window.cut(id, offset);
@@ -514,7 +514,8 @@ fn next_part(
     let [offset, next, whole] = [start, end, len].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
     current.offset = next;
     let (fragment, payload) = if start == 0 && end == len {
-        (None, current.payload.clone())
+        // Moved, not shared: to share a `Bytes` that was made of a `Vec` takes an allocation.
+        (None, core::mem::take(&mut current.payload))
     } else {
         // A copy, and no view of the packet: a packet that was passed has left the send budget, and one
         // fragment of it that is not acknowledged must not hold all of its bytes.

@@ -1,6 +1,9 @@
 //! The part of a load that is counted.
 
-use std::time::{Duration, Instant};
+use core::hint::black_box;
+use core::time::Duration;
+
+use crate::clock::timed;
 
 /// The time that the counted parts took.
 #[derive(Debug, Default)]
@@ -11,9 +14,7 @@ pub(crate) struct Counter {
 /// Does a part of a load whose instructions and time count. Callgrind knows it by its name.
 #[inline(never)]
 pub(crate) fn counted<T>(counter: &mut Counter, work: impl FnOnce() -> T) -> T {
-    #[expect(clippy::disallowed_methods, reason = "the time is what is measured")]
-    let begin = Instant::now();
-    let done = core::hint::black_box(work());
-    counter.time += begin.elapsed();
-    done
+    let (done, time) = timed(work);
+    counter.time += time;
+    black_box(done)
 }

@@ -167,6 +167,9 @@ impl ReceiveQueue {
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<&Entry> {
+        if id >= self.end {
+            return None;
+        }
         match self.row_place(id) {
             Some(place) => self.row.get(place),
             None => self.entries[self.slot(id)?].as_ref(),
@@ -183,6 +186,9 @@ impl ReceiveQueue {
 
     /// Changes an entry, if it is there.
     pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        if id >= self.end {
+            return None;
+        }
         if let Some(place) = self.row_place(id) {
             let entry = self.row.get_mut(place)?;
             let result = change(entry);

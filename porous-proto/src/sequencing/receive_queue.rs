@@ -125,6 +125,12 @@ impl ReceiveQueue {
         id == self.end && id == self.ring_base()
     }
 
+    /// Whether this id or a later one is the next one, and no packet stands before it but whole ones in the
+    /// row.
+    pub(crate) fn is_beyond(&self, id: u64) -> bool {
+        id >= self.end && self.end == self.ring_base()
+    }
+
     /// Adds the entry of a whole packet whose id [is the next one](Self::is_next).
     pub(crate) fn append(&mut self, entry: Entry) {
         debug_assert!(self.ring_ids().is_empty() && entry.is_complete());

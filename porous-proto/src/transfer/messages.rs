@@ -11,6 +11,8 @@ use super::copies::{Copies, Offer};
 use super::plan::Plan;
 use super::rates::Rates;
 use super::send_queue::SendQueue;
+#[cfg(any(test, feature = "audit"))]
+use super::store::Chain;
 use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::{Policy, Priority};
 use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
@@ -206,12 +208,11 @@ impl Messages {
     ///
     /// If a message is in no list, or in one that leads nowhere. Returns how many are listed.
     #[cfg(any(test, feature = "audit"))]
-    pub(super) fn audit<'a>(&'a self, in_frames: impl Iterator<Item = &'a List>) -> usize {
-        let lists = self.send_queue.lists().chain(self.copies.lists());
-        let listed = lists
-            .chain(in_frames)
-            .map(|list| self.store.len(list))
-            .sum();
+    pub(super) fn audit(&self, in_frames: impl Iterator<Item = Chain>) -> usize {
+        let waiting = self.send_queue.lists().chain(self.copies.lists());
+        let waiting: usize = waiting.map(|list| self.store.len(list)).sum();
+        let in_frames: usize = in_frames.map(|chain| self.store.len(&chain.open())).sum();
+        let listed = waiting + in_frames;
         assert_eq!(self.store.used(), listed, "messages that no list leads to");
         listed
     }

@@ -18,6 +18,7 @@ mod probe;
 mod queue;
 mod rates;
 mod received;
+mod record;
 mod recovery;
 mod rtt;
 mod send_queue;
@@ -555,7 +556,7 @@ impl Transfer {
         }
         self.widths.note(self.outbound.queue.next(), now);
         let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
-        self.outbound.queue.push(sent, contents);
+        self.outbound.queue.push(&sent, contents);
         let leaving = Leaving {
             bytes,
             in_flight: sent.bytes(),

@@ -139,7 +139,7 @@ impl Outbound {
     fn drop_overtaken(&mut self, source: &mut impl Source, now: Instant) {
         while let Some((id, sent)) = self.queue.oldest() {
             // Newer frames were overtaken by fewer, and sent later: the first that is not lost ends the walk.
-            if !self.path.is_lost(id, sent, &self.later_acks, now) {
+            if !self.path.is_lost(id, &sent, &self.later_acks, now) {
                 return;
             }
             self.drop_frame(id, source, now);

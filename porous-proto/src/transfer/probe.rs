@@ -218,7 +218,7 @@ impl Probe {
                 let mut list = core::mem::replace(&mut plan.contents, List::EMPTY);
                 let mut is_full = false;
                 way.store
-                    .repeat(contents, &mut list, now, |message, newest| {
+                    .repeat(&contents.open(), &mut list, now, |message, newest| {
                         // Several of the frames may carry a message: it is repeated once in this frame, and
                         // by an early probe only if no newer frame may have brought it.
                         let is_newer = newest == now || !self.is_late && newest > sent;

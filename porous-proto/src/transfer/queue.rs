@@ -3,7 +3,8 @@
 
 use alloc::collections::VecDeque;
 
-use super::store::List;
+use super::record::{Fate, Record};
+use super::store::{Chain, List};
 use crate::event::Ecn;
 use crate::hooks::work;
 use crate::serial::{Bits, SendWindow};
@@ -12,7 +13,7 @@ use crate::time::Instant;
 /// Frames kept behind the window although their acknowledgement is not awaited, so that a late one is
 /// recognised: that of a bare acknowledgement or a ping ends the repetition of what this reported, that of a
 /// dropped frame tells how late the frame was.
-const REMEMBERED_MAX: usize = 64;
+const REMEMBERED_MAX: usize = 48;
 
 /// What a frame carries, as far as its fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(crate) enum Content {
 }
 
 /// One transmission of a frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) at: Instant,
     pub(crate) kind: Kind,
@@ -105,26 +106,6 @@ impl Sent {
     }
 }
 
-/// What has become of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// Neither acknowledged nor considered dropped.
-    Open,
-    /// Considered dropped. An acknowledgement may still come, late.
-    Dropped,
-    /// Acknowledged, or given up because the queue was full.
-    Settled,
-    /// Nothing was sent under its id.
-    LeftOut,
-}
-
-#[derive(Debug)]
-struct Record {
-    sent: Sent,
-    fate: Fate,
-    contents: List,
-}
-
 /// A frame that has left the queue.
 #[derive(Debug)]
 pub(crate) struct Taken {
@@ -183,10 +164,10 @@ impl TransferQueue {
 
     /// Every frame that is on its way.
     #[cfg(any(test, feature = "audit"))]
-    pub(crate) fn outstanding(&self) -> impl Iterator<Item = (&Sent, &List)> {
+    pub(crate) fn outstanding(&self) -> impl Iterator<Item = (Sent, Chain)> {
         let open = self.records.iter();
-        let open = open.filter(|record| record.fate == Fate::Open);
-        open.map(|record| (&record.sent, &record.contents))
+        let open = open.filter(|record| record.fate() == Fate::Open);
+        open.map(|record| (record.sent(), record.contents()))
     }
 
     /// Whether new data may take the next id: k is in P_t (1).
@@ -203,26 +184,26 @@ impl TransferQueue {
     }
 
     /// The oldest frame whose acknowledgement is awaited.
-    pub(crate) fn oldest(&self) -> Option<(u64, &Sent)> {
+    pub(crate) fn oldest(&self) -> Option<(u64, Sent)> {
         let id = self.window.base();
-        Some((id, &self.record(id)?.sent))
+        Some((id, self.record(id)?.sent()))
     }
 
     /// The frame, if it is on its way.
-    pub(crate) fn get(&self, id: u64) -> Option<&Sent> {
-        self.open_record(id).map(|record| &record.sent)
+    pub(crate) fn get(&self, id: u64) -> Option<Sent> {
+        self.open_record(id).map(Record::sent)
     }
 
     /// When the frame was sent, and all of its messages, if it is on its way and some of these are reliable.
-    pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, &List)> {
+    pub(crate) fn reliable_contents(&self, id: u64) -> Option<(Instant, Chain)> {
         let record = self.open_record(id)?;
-        let is_reliable = record.sent.is_reliable();
-        is_reliable.then_some((record.sent.at, &record.contents))
+        let sent = record.sent();
+        sent.is_reliable().then_some((sent.at, record.contents()))
     }
 
     /// The oldest frame with reliable messages that is on its way and that no probe has repeated.
-    pub(crate) fn unprobed(&self) -> Option<(u64, &Sent)> {
-        Some((self.unprobed, &self.record(self.unprobed)?.sent))
+    pub(crate) fn unprobed(&self) -> Option<(u64, Sent)> {
+        Some((self.unprobed, self.record(self.unprobed)?.sent()))
     }
 
     /// A probe repeats the reliable content of this frame.
@@ -234,7 +215,9 @@ impl TransferQueue {
     /// Moves `unprobed` to the next frame that an early probe may repeat.
     fn settle_unprobed(&mut self) {
         self.unprobed = self.unprobed.max(self.first);
-        while self.unprobed < self.next() && self.get(self.unprobed).and_then(Sent::probe).is_none()
+        let may_be_probed = |record: &Record| record.may_be_probed();
+        while self.unprobed < self.next()
+            && !self.open_record(self.unprobed).is_some_and(may_be_probed)
         {
             work::count(1);
             self.unprobed += 1;
@@ -242,28 +225,13 @@ impl TransferQueue {
     }
 
     /// Adds the transmission that takes the next id.
-    pub(crate) fn push(&mut self, sent: Sent, contents: List) {
-        self.append(Record {
-            sent,
-            fate: Fate::Open,
-            contents,
-        });
+    pub(crate) fn push(&mut self, sent: &Sent, contents: List) {
+        self.append(Record::new(sent, contents));
     }
 
     /// No frame takes the next id.
     pub(crate) fn leave_out(&mut self) {
-        self.append(Record {
-            sent: Sent {
-                at: Instant::ZERO,
-                kind: Kind::Ack,
-                ecn: Ecn::NotEct,
-                is_large: false,
-                sentinel: false,
-                reported: 0,
-            },
-            fate: Fate::LeftOut,
-            contents: List::EMPTY,
-        });
+        self.append(Record::left_out());
     }
 
     fn append(&mut self, record: Record) {
@@ -272,10 +240,10 @@ impl TransferQueue {
         if needed > self.open.capacity() {
             self.open.grow(needed, self.first..id);
         }
-        if record.fate == Fate::Open {
+        if record.fate() == Fate::Open {
             self.open.set(id);
         }
-        self.flight += record.sent.bytes();
+        self.flight += record.bytes();
         self.records.push_back(record);
         self.settle();
     }
@@ -300,13 +268,13 @@ impl TransferQueue {
 
     fn end(&mut self, id: u64, fate: Fate) -> Option<Taken> {
         let record = self.record_mut(id)?;
-        if record.fate != Fate::Open {
+        if record.fate() != Fate::Open {
             return None;
         }
-        record.fate = fate;
+        record.set_fate(fate);
         let taken = Taken {
-            sent: record.sent,
-            contents: core::mem::replace(&mut record.contents, List::EMPTY),
+            sent: record.sent(),
+            contents: record.take_contents(),
         };
         self.flight -= taken.sent.bytes();
         Some(taken)
@@ -316,11 +284,11 @@ impl TransferQueue {
     /// frame.
     pub(crate) fn take_late(&mut self, id: u64) -> Option<Sent> {
         let record = self.record_mut(id)?;
-        if record.fate != Fate::Dropped {
+        if record.fate() != Fate::Dropped {
             return None;
         }
-        record.fate = Fate::Settled;
-        let sent = record.sent;
+        record.set_fate(Fate::Settled);
+        let sent = record.sent();
         self.open.clear(id);
         Some(sent)
     }
@@ -353,13 +321,13 @@ impl TransferQueue {
     }
 
     fn open_record(&self, id: u64) -> Option<&Record> {
-        self.record(id).filter(|record| record.fate == Fate::Open)
+        self.record(id).filter(|record| record.fate() == Fate::Open)
     }
 
     /// Whether the frame was acknowledged or given up. False for a frame that is forgotten.
     pub(crate) fn is_acknowledged(&self, id: u64) -> bool {
         let record = self.record(id);
-        record.is_some_and(|record| record.fate == Fate::Settled)
+        record.is_some_and(|record| record.fate() == Fate::Settled)
     }
 
     /// The first frame of this inclusive range whose acknowledgement would change something.
@@ -383,7 +351,7 @@ impl TransferQueue {
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
         // A ping or a bare acknowledgement holds nothing back: its acknowledgement may never come.
-        let is_settled = |record: &Record| !(record.fate == Fate::Open && record.sent.is_tracked());
+        let is_settled = |record: &Record| !record.is_awaited();
         while self.record(base).is_some_and(is_settled) {
             work::count(1);
             base += 1;
@@ -417,7 +385,7 @@ mod tests {
             sentinel: false,
             reported: 0,
         };
-        queue.push(sent, List::EMPTY);
+        queue.push(&sent, List::EMPTY);
     }
 
     /// T7.

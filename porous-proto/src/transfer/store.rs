@@ -112,6 +112,29 @@ impl List {
     pub(crate) const fn is_empty(&self) -> bool {
         self.head == NIL
     }
+
+    /// The list, to which nothing is added any more.
+    pub(crate) const fn close(self) -> Chain {
+        Chain { head: self.head }
+    }
+}
+
+/// A [`List`] to which nothing is added any more: half as long, as nobody asks for its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chain {
+    head: u32,
+}
+
+impl Chain {
+    pub(crate) const EMPTY: Self = Self { head: NIL };
+
+    /// The chain as a list, to be walked or drained.
+    pub(crate) const fn open(self) -> List {
+        List {
+            head: self.head,
+            tail: NIL,
+        }
+    }
 }
 
 /// The slab of one peer. It grows to the largest number of messages on their way, and keeps that size.
@@ -455,7 +478,7 @@ impl Store {
     }
 
     /// The messages of a list that have not arrived.
-    pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = &'a Outgoing> {
+    pub(crate) fn iter<'a>(&'a self, list: &List) -> impl Iterator<Item = &'a Outgoing> + use<'a> {
         let mut index = list.head;
         let nodes = core::iter::from_fn(move || {
             let node = self.nodes.get(index as usize)?;

@@ -272,8 +272,8 @@ fn few_messages_wait_for_copies() {
         }
         assert_eq!(side.transfer.outbound.messages.copies.count(), 64);
         let payloads = side.transfer.outbound.queue.outstanding();
-        let payloads =
-            payloads.flat_map(|(_, contents)| side.transfer.outbound.messages.store.iter(contents));
+        let payloads = payloads
+            .flat_map(|(_, contents)| side.transfer.outbound.messages.store.iter(&contents.open()));
         let kept = payloads.filter(|outgoing| match &outgoing.message {
             Message::Packet(packet) => !packet.payload.is_empty(),
             Message::Control(_) => false,

@@ -105,6 +105,14 @@ static int sends(ENetPeer *peer, const void *message, size_t length, int is_reli
     return 0;
 }
 
+/* The next event, after the first that `enet_host_service` told. A connection that begins or ends stops it from
+ * taking in more datagrams. */
+static int next_event(ENetHost *host, ENetEvent *event) {
+    if (event->type == ENET_EVENT_TYPE_RECEIVE)
+        return enet_host_check_events(host, event);
+    return enet_host_service(host, event, 0);
+}
+
 static void *message_of(size_t length) {
     void *message = malloc(length + 1);
     if (message == NULL)
@@ -143,7 +151,7 @@ static void serve(const struct shape *shape) {
         int were_all = connected == shape->clients, was_whole = ended == 0;
         ENetEvent event;
         int more = enet_host_service(host, &event, has_ticks ? 0 : PATIENCE);
-        for (; more > 0; more = enet_host_check_events(host, &event)) {
+        for (; more > 0; more = next_event(host, &event)) {
             if (event.type == ENET_EVENT_TYPE_CONNECT) {
                 if (connected == shape->clients)
                     fail("a client came twice");
@@ -185,12 +193,9 @@ static void serve(const struct shape *shape) {
 static void turn(struct client *client, enet_uint32 longest) {
     ENetEvent event;
     int more = enet_host_service(client->host, &event, longest);
-    for (; more > 0; more = enet_host_check_events(client->host, &event)) {
+    for (; more > 0; more = next_event(client->host, &event)) {
         if (event.type == ENET_EVENT_TYPE_CONNECT) {
             client->is_connected = 1;
-            /* Both hosts then send all unreliable messages, however the round trip varies. */
-            enet_peer_throttle_configure(event.peer, ENET_PEER_PACKET_THROTTLE_INTERVAL,
-                                         ENET_PEER_PACKET_THROTTLE_ACCELERATION, 0);
         } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
             client->read += 1;
             if (event.packet->dataLength == sizeof client->reported)

@@ -7,7 +7,6 @@ use std::net::UdpSocket;
 
 use porous_std::{Clock, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rusty_enet::consts::{PEER_PACKET_THROTTLE_ACCELERATION, PEER_PACKET_THROTTLE_INTERVAL};
 use rusty_enet::{EventNoRef, Host, HostSettings, Packet, PeerID};
 
 use super::node::{ANY_PORT, Node, Seen, socket};
@@ -74,22 +73,20 @@ impl Node for Enet {
     ) -> io::Result<()> {
         let mut next = self.service(longest)?;
         while let Some(event) = next {
+            // A connection that begins or ends stops it from taking in more datagrams.
+            let is_stopped = !matches!(event, EventNoRef::Receive { .. });
             match event {
-                EventNoRef::Connect { peer, .. } => {
-                    // All unreliable messages are sent, however the round trip varies.
-                    let (interval, rise) = (
-                        PEER_PACKET_THROTTLE_INTERVAL,
-                        PEER_PACKET_THROTTLE_ACCELERATION,
-                    );
-                    self.0.peer_mut(peer).set_throttle(interval, rise, 0);
-                    tell(peer, Seen::Connected);
-                }
+                EventNoRef::Connect { peer, .. } => tell(peer, Seen::Connected),
                 EventNoRef::Disconnect { peer, .. } => tell(peer, Seen::Ended),
                 EventNoRef::Receive { peer, packet, .. } => {
                     tell(peer, Seen::Message(packet.data()));
                 }
             }
-            next = self.0.check_events().map(rusty_enet::Event::no_ref);
+            next = if is_stopped {
+                self.service(Duration::ZERO)?
+            } else {
+                self.0.check_events().map(rusty_enet::Event::no_ref)
+            };
         }
         Ok(())
     }

@@ -8,6 +8,8 @@ use clap::{Parser, Subcommand, value_parser};
 use crate::codecs::Operation;
 use crate::cpu::Load;
 use crate::peer::Variant;
+#[cfg(unix)]
+use crate::sockets;
 use crate::workload::{Size, Workload};
 
 /// Measures porous beside other protocols, over the same simulated links in virtual time.
@@ -31,6 +33,13 @@ pub(crate) enum Command {
     Sessions(Table),
     /// Counts the instructions and the time that hosts take: writes cpu.md. Needs valgrind
     Cpu(Cpu),
+    /// Measures the processor time of whole programs over loopback sockets. Needs a C compiler and libenet
+    /// for the rows of C ENet
+    #[cfg(unix)]
+    Sockets(Sockets),
+    /// Measures the processor time of whole programs over loopback sockets: only on systems of unix's kind
+    #[cfg(not(unix))]
+    Sockets,
     /// Measures what a message of a game costs in porous-message and in other codecs
     #[command(subcommand)]
     Codecs(Codecs),
@@ -69,6 +78,32 @@ pub(crate) struct Cpu {
     /// The folder to write to [default: bench/results, if nothing else is asked for]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Sockets {
+    /// Only this load
+    #[arg(long, value_enum)]
+    pub(crate) load: Option<sockets::Load>,
+    /// Only programs whose names begin with this
+    #[arg(long, value_name = "NAME")]
+    pub(crate) peer: Option<String>,
+    /// Rounds, each of which measures everything once
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) rounds: u64,
+    /// How long each measurement takes, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = value_parser!(u64).range(1..=10_000))]
+    pub(crate) milliseconds: u64,
+    /// Writes sockets.md into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Is the server of one measurement
+    #[arg(long, hide = true)]
+    pub(crate) serve: bool,
+    /// Is the clients of one measurement, of the server at this port
+    #[arg(long, hide = true, value_name = "PORT")]
+    pub(crate) drive: Option<u16>,
 }
 
 #[derive(Debug, clap::Args)]

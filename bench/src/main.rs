@@ -16,6 +16,8 @@ mod peers;
 mod report;
 mod run;
 mod sessions;
+#[cfg(unix)]
+mod sockets;
 mod wire;
 mod workload;
 
@@ -39,6 +41,12 @@ fn main() -> io::Result<()> {
             sessions::main(&args.folder("results"), seconds, seeds)
         }
         Some(Command::Cpu(args)) => cpu::main(&args),
+        #[cfg(unix)]
+        Some(Command::Sockets(args)) => sockets::main(&args),
+        #[cfg(not(unix))]
+        Some(Command::Sockets) => Err(io::Error::other(
+            "sockets: measured only on systems of unix's kind, which count a process's time alike",
+        )),
         Some(Command::Codecs(command)) => codecs::main(&command),
         None => compare(&cli.compare),
     }

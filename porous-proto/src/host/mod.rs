@@ -4,6 +4,7 @@ mod answers;
 mod commands;
 mod connection_ids;
 mod cookie;
+mod deadlines;
 mod events;
 mod input;
 mod member;
@@ -257,7 +258,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.local.config.timeouts.timeout;
         // How late this step is counts from the earliest deadline, before any is taken (T23).
-        let tick = self.steps.step(now, self.schedule.next(), timeout);
+        let tick = self.steps.step(now, self.schedule.next(now), timeout);
         // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -447,12 +448,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             }
             self.events.tell(id, address, news);
         }
-        self.schedule.set_deadline(slot, peer.next_deadline());
         if peer.is_over() {
             self.bury(slot);
         } else {
             // Whether it has anything to send only its turn shows.
             self.schedule.set_ready(slot);
+            self.schedule.set_deadline(slot, peer.next_deadline());
         }
         let now = self.steps.now();
         while let Some(slot) = self.lingering.pop_excess(&self.table, now) {

@@ -11,6 +11,7 @@ mod member;
 mod roaming;
 mod schedule;
 mod shares;
+mod slot_mask;
 mod steps;
 mod strangers;
 mod table;
@@ -26,6 +27,7 @@ use self::member::Member;
 use self::schedule::Schedule;
 pub use self::shares::ip_source;
 use self::shares::{Inbound, Kept, Lingering};
+use self::slot_mask::SlotMask;
 use self::steps::Steps;
 use self::strangers::Strangers;
 use self::table::{Found, Table};
@@ -78,8 +80,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.poll_timeout(), None);
     /// ```
     pub fn new(config: Config, mut rng: R) -> Self {
+        let strangers = Strangers::new(&config, &mut rng);
+        let mask = SlotMask::new(strangers.key_of_ids());
         Self {
-            strangers: Strangers::new(&config, &mut rng),
+            strangers,
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
             lingering: Lingering::new(&config),
@@ -87,7 +91,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             connection_ids: ConnectionIds::default(),
             rng,
             same_host: |_, _| false,
-            table: Table::new(),
+            table: Table::new(mask),
             inbound: Inbound::new(),
             events: Events::new(),
             steps: Steps::default(),

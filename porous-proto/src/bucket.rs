@@ -176,6 +176,10 @@ impl Cap {
 
     /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
+        if !self.bucket.is_capped() {
+            self.is_holding = false;
+            return None;
+        }
         // A sender that was held back is let go up to a step too late, and makes up for that; one that was
         // not held back saves no more than the fixed part.
         let late = if self.is_holding { step } else { SAVED };

@@ -4,7 +4,6 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
-use crate::time::micros;
 use crate::wire::{NoRoom, Reader, Writer, varint_length};
 
 use super::Malformed;
@@ -79,9 +78,13 @@ impl AckBlock {
 
     /// The byte that tells that the newest frame was held back for this time; `None` for less than a unit.
     pub(crate) fn delay(held_back: Duration) -> Option<u8> {
-        let units = micros(held_back)
-            .checked_div(micros(DELAY_UNIT))
-            .unwrap_or(0);
+        // A second or more is told as `FF`, as is all from half a second on.
+        let units = match held_back.as_secs() {
+            0 => held_back
+                .subsec_micros()
+                .checked_div(DELAY_UNIT.subsec_micros())?,
+            _ => u32::MAX,
+        };
         if units == 0 {
             return None;
         }

@@ -12,7 +12,7 @@ const ABSENT: usize = usize::MAX;
 /// The earlier entry has the lower rank; ties by slot, so that the order is the same on every machine. One
 /// number, as two entries are compared faster by it than field by field.
 const fn rank((at, slot): (Instant, Slot)) -> u128 {
-    (at.as_micros() as u128) << 32 | slot.index() as u128
+    (at.as_micros() as u128) << 64 | slot.index() as u128
 }
 
 /// What is known of a slot.
@@ -117,22 +117,21 @@ impl Deadlines {
         self.put(place, entry);
     }
 
-    /// Puts an entry at the front, in the place of the first, or further back.
+    /// Puts an entry in the place of the first, or further back.
     fn sink(&mut self, entry: (Instant, Slot)) {
+        // Down to the end, and up again as far as it must: a deadline that was put off is most often among the
+        // last, and so the entry is compared once, and not at each place on its way.
         let mut place = 0;
         while let Some(&left) = self.heap.get(2 * place + 1) {
             let (child, least) = match self.heap.get(2 * place + 2) {
                 Some(&right) if rank(right) < rank(left) => (2 * place + 2, right),
                 _ => (2 * place + 1, left),
             };
-            if rank(entry) <= rank(least) {
-                break;
-            }
             work::count(1);
             self.put(place, least);
             place = child;
         }
-        self.put(place, entry);
+        self.rise(place, entry);
     }
 
     fn put(&mut self, place: usize, entry: (Instant, Slot)) {

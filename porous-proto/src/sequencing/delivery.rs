@@ -125,10 +125,21 @@ impl Delivery {
     }
 
     /// The next entry that can be consumed: a complete packet, or else a sentinel that blocks the window.
+    #[inline]
     fn next_consumable(&self, believed: u64, params: &SequencingParams) -> Option<u64> {
-        if self.queue.has_next() && self.queue.base() < believed {
-            return Some(self.queue.base());
+        let base = self.queue.base();
+        // Nothing is believed beyond m_b, or nothing is there.
+        if base >= believed {
+            return None;
         }
+        if self.queue.has_next() {
+            return Some(base);
+        }
+        self.next_of_ring(believed, params)
+    }
+
+    /// As [`next_consumable`](Self::next_consumable), where nothing stands in the row.
+    fn next_of_ring(&self, believed: u64, params: &SequencingParams) -> Option<u64> {
         let limit = self.queue.limit().min(believed);
         // The packet first: it passes sentinels and missing packets that stand before it.
         let complete = self.queue.first_complete(limit);

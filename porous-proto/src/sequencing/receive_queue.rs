@@ -125,6 +125,12 @@ impl ReceiveQueue {
         id == self.end && id == self.ring_base()
     }
 
+    /// Whether this id or a later one is the next one, and no packet stands before it but whole ones in the
+    /// row.
+    pub(crate) fn is_beyond(&self, id: u64) -> bool {
+        id >= self.end && self.end == self.ring_base()
+    }
+
     /// Adds the entry of a whole packet whose id [is the next one](Self::is_next).
     pub(crate) fn append(&mut self, entry: Entry) {
         debug_assert!(self.ring_ids().is_empty() && entry.is_complete());
@@ -167,6 +173,9 @@ impl ReceiveQueue {
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<&Entry> {
+        if id >= self.end {
+            return None;
+        }
         match self.row_place(id) {
             Some(place) => self.row.get(place),
             None => self.entries[self.slot(id)?].as_ref(),
@@ -183,6 +192,9 @@ impl ReceiveQueue {
 
     /// Changes an entry, if it is there.
     pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+        if id >= self.end {
+            return None;
+        }
         if let Some(place) = self.row_place(id) {
             let entry = self.row.get_mut(place)?;
             let result = change(entry);

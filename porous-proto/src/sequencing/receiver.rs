@@ -80,7 +80,7 @@ impl Receiver {
             return Verdict::Violation;
         }
         // Nearly always. Nothing is there of it, and nothing waits that it could contradict.
-        if self.delivery.queue.is_next(id) {
+        if self.delivery.queue.is_beyond(id) {
             return Verdict::Begin;
         }
         if self.contradicted_by(packet, params).is_some() {

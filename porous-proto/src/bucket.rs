@@ -180,6 +180,10 @@ impl Cap {
             self.is_holding = false;
             return None;
         }
+        if !self.bucket.is_capped() {
+            self.is_holding = false; // by a cap that was there before
+            return None;
+        }
         // A sender that was held back is let go up to a step too late, and makes up for that; one that was
         // not held back saves no more than the fixed part.
         let late = if self.is_holding { step } else { SAVED };

@@ -380,10 +380,14 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// }
     /// ```
     pub fn receive(&mut self, peer: PeerId) -> Option<Received> {
-        let target = self.table.get_mut(peer)?;
-        let received = target.peer.receive(self.steps.now());
-        // Window acknowledgements may have become due, or a peer that has ended was read empty.
-        self.settle(peer.slot);
+        let target = &mut self.table.get_mut(peer)?.peer;
+        let reports = target.reports();
+        let received = target.receive(self.steps.now());
+        self.kept.set(peer.slot, target.kept());
+        // Window acknowledgements have become due, or a peer that has ended was read empty.
+        if target.reports() != reports || target.is_over() {
+            self.settle(peer.slot);
+        }
         received
     }
 

@@ -13,7 +13,8 @@ use crate::ids::Address;
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub enum ConnectionIds {
-    /// All bytes are random.
+    /// All bytes look random. The host puts the peer's place in its table into ids of 4 bytes or more,
+    /// under a key that only it knows, so that it finds the peer of a datagram without a search.
     #[default]
     Random,
     /// The application's function makes them: it is given random bytes of the configured length and
@@ -32,6 +33,7 @@ impl ConnectionIds {
             Self::Custom(_) => 16,
         }
     }
+
     /// An id of `length` bytes that no peer in the table has; `None` if none was found.
     pub(super) fn draw<A: Address>(
         self,
@@ -43,8 +45,9 @@ impl ConnectionIds {
         let id = bytes.get_mut(..length.into())?;
         for _ in 0..self.draws() {
             rng.fill_bytes(id);
-            if let Self::Custom(change) = self {
-                change(id);
+            match self {
+                Self::Random => table.put_next_slot(id),
+                Self::Custom(change) => change(id),
             }
             let drawn = ConnectionId::new(id)?;
             // Empty ids are never in the table: such a host tells its peers apart by address.

@@ -308,7 +308,9 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let peer = &mut member.peer;
         let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local, tick);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
-        host.strangers.turn_down_others(member);
+        if is_proved {
+            host.strangers.turn_down_others(member);
+        }
         if let Ok(words) = result {
             // If the two hosts have come to different addresses of each other, one of them gives way,
             // or a router that one host alone writes through would forget its address (D11).

@@ -4,12 +4,14 @@ mod answers;
 mod commands;
 mod connection_ids;
 mod cookie;
+mod deadlines;
 mod events;
 mod input;
 mod member;
 mod roaming;
 mod schedule;
 mod shares;
+mod slot_mask;
 mod steps;
 mod strangers;
 mod table;
@@ -25,6 +27,7 @@ use self::member::Member;
 use self::schedule::Schedule;
 pub use self::shares::ip_source;
 use self::shares::{Inbound, Kept, Lingering};
+use self::slot_mask::SlotMask;
 use self::steps::Steps;
 use self::strangers::Strangers;
 use self::table::{Found, Table};
@@ -77,8 +80,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// assert_eq!(host.poll_timeout(), None);
     /// ```
     pub fn new(config: Config, mut rng: R) -> Self {
+        let strangers = Strangers::new(&config, &mut rng);
+        let mask = SlotMask::new(strangers.key_of_ids());
         Self {
-            strangers: Strangers::new(&config, &mut rng),
+            strangers,
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
             lingering: Lingering::new(&config),
@@ -86,7 +91,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             connection_ids: ConnectionIds::default(),
             rng,
             same_host: |_, _| false,
-            table: Table::new(),
+            table: Table::new(mask),
             inbound: Inbound::new(),
             events: Events::new(),
             steps: Steps::default(),
@@ -257,7 +262,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.local.config.timeouts.timeout;
         // How late this step is counts from the earliest deadline, before any is taken (T23).
-        let tick = self.steps.step(now, self.schedule.next(), timeout);
+        let tick = self.steps.step(now, self.schedule.next(now), timeout);
         // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -447,12 +452,12 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             }
             self.events.tell(id, address, news);
         }
-        self.schedule.set_deadline(slot, peer.next_deadline());
         if peer.is_over() {
             self.bury(slot);
         } else {
             // Whether it has anything to send only its turn shows.
             self.schedule.set_ready(slot);
+            self.schedule.set_deadline(slot, peer.next_deadline());
         }
         let now = self.steps.now();
         while let Some(slot) = self.lingering.pop_excess(&self.table, now) {

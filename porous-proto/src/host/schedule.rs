@@ -1,12 +1,12 @@
-//! Which peers are due, and which may send: an indexed heap of one deadline for each peer, and queues of
-//! the peers that may have something to send. A host with nothing to do looks at no peer.
+//! Which peers are due, and which may send: a heap with one entry for each peer, and queues of the peers
+//! that may have something to send. A host with nothing to do looks at no peer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::deadlines::Deadlines;
 use crate::bucket::Cap;
-use crate::hooks::work;
 use crate::ids::Slot;
 use crate::peer::Tick;
 use crate::time::Instant;
@@ -15,17 +15,11 @@ use crate::time::Instant;
 /// there is room for the next datagram every few microseconds.
 const QUANTUM: Duration = Duration::from_millis(1);
 
-/// The place of a slot that is not in the heap.
-const ABSENT: usize = usize::MAX;
-
 /// Deadlines and readiness by slot, and the cap of all that the host sends
 /// (`docs/deviations.md` C14, P11).
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// A binary heap, the earliest first; ties by slot, so that the order is the same on every machine.
-    heap: Vec<(Instant, Slot)>,
-    /// The place of each slot in the heap, by slot.
-    places: Vec<usize>,
+    deadlines: Deadlines,
     /// The peers that may have something to send.
     ready: Turns,
     /// The peers whose data the host's cap holds back.
@@ -73,8 +67,7 @@ impl Schedule {
     /// `send_rate`: the most that the host sends, in bytes a second; `u32::MAX`: no cap.
     pub(super) fn new(send_rate: u32) -> Self {
         Self {
-            heap: Vec::new(),
-            places: Vec::new(),
+            deadlines: Deadlines::default(),
             ready: Turns::default(),
             waiting: Turns::default(),
             cap: Cap::new(send_rate),
@@ -82,9 +75,10 @@ impl Schedule {
         }
     }
 
-    /// The earliest deadline of a peer.
-    pub(super) fn next(&self) -> Option<Instant> {
-        self.heap.first().map(|&(at, _)| at)
+    /// The earliest deadline of a peer, or any time after `now` if none has come.
+    pub(super) fn next(&mut self, now: Instant) -> Option<Instant> {
+        self.deadlines.settle(now);
+        self.deadlines.first()
     }
 
     /// When the host has something to do.
@@ -94,7 +88,8 @@ impl Schedule {
             return Some(Instant::ZERO);
         }
         let room = self.waits().then_some(self.room_at);
-        self.next().into_iter().chain(room).min()
+        // Exact, as no slot is ready.
+        self.deadlines.first().into_iter().chain(room).min()
     }
 
     /// Changes the cap on what the host sends.
@@ -125,49 +120,37 @@ impl Schedule {
 
     /// # Panics
     ///
-    /// If more has left than the cap allows, where no datagram is longer than this.
+    /// If more has left than the cap allows, where no datagram is longer than this, or if
+    /// [`next_call`](Self::next_call) would tell a time that is not the earliest deadline.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, longest: usize) {
         self.cap.audit(longest as u64);
+        self.deadlines.audit();
+        if self.ready.first().is_none() {
+            assert_eq!(self.deadlines.first(), self.deadlines.earliest());
+        }
     }
 
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn deadline(&self, slot: Slot) -> Instant {
-        let place = self.places.get(slot.index());
-        let entry = place.and_then(|&place| self.heap.get(place));
-        entry.map_or(Instant::NEVER, |&(at, _)| at)
+        self.deadlines.get(slot)
     }
 
     /// Takes out a slot whose deadline has come. Its next deadline has to be set by the caller.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Slot> {
-        let &(at, slot) = self.heap.first()?;
-        if at > now {
-            return None;
-        }
-        self.set_deadline(slot, Instant::NEVER);
-        Some(slot)
+        self.deadlines.pop_due(now)
     }
 
-    /// Changes the deadline of a slot; `NEVER` takes it out.
+    /// Changes the deadline of a slot; `NEVER` takes it away.
     pub(super) fn set_deadline(&mut self, slot: Slot, at: Instant) {
-        self.reserve(slot);
-        let place = self.places[slot.index()];
-        match (place, at.is_never()) {
-            (ABSENT, true) => {}
-            (ABSENT, false) => {
-                self.heap.push((at, slot));
-                self.places[slot.index()] = self.heap.len() - 1;
-                self.rise(self.heap.len() - 1);
-            }
-            (place, true) => self.remove(place),
-            (place, false) => {
-                // The host sets it after each datagram, whether it has changed or not.
-                if self.heap[place].0 != at {
-                    self.heap[place].0 = at;
-                    let place = self.rise(place);
-                    self.sink(place);
-                }
-            }
+        self.deadlines.set(slot, at);
+        self.settle();
+    }
+
+    /// Keeps the earliest deadline known while [`next_call`](Self::next_call) tells it: no slot is ready.
+    fn settle(&mut self) {
+        if self.ready.first().is_none() {
+            self.deadlines.settle(Instant::LAST);
         }
     }
 
@@ -200,85 +183,14 @@ impl Schedule {
             self.waiting.turn_over(more);
         } else {
             self.ready.turn_over(more);
+            self.settle();
         }
-    }
-
-    fn reserve(&mut self, slot: Slot) {
-        let len = slot.index() + 1;
-        if self.places.len() < len {
-            self.places.resize(len, ABSENT);
-        }
-    }
-
-    fn remove(&mut self, place: usize) {
-        let (_, slot) = self.heap.swap_remove(place);
-        self.places[slot.index()] = ABSENT;
-        if let Some(&(_, moved)) = self.heap.get(place) {
-            self.places[moved.index()] = place;
-            // What fills the hole comes from the end of the heap, from any branch: it may move either way.
-            let place = self.rise(place);
-            self.sink(place);
-        }
-    }
-
-    fn rise(&mut self, mut place: usize) -> usize {
-        while place > 0 && self.heap[place] < self.heap[(place - 1) / 2] {
-            place = self.swap(place, (place - 1) / 2);
-        }
-        place
-    }
-
-    fn sink(&mut self, mut place: usize) {
-        loop {
-            let children = (2 * place + 1)..(2 * place + 3).min(self.heap.len());
-            let Some(least) = children.min_by_key(|&child| self.heap[child]) else {
-                return;
-            };
-            if self.heap[place] <= self.heap[least] {
-                return;
-            }
-            place = self.swap(place, least);
-        }
-    }
-
-    fn swap(&mut self, from: usize, to: usize) -> usize {
-        work::count(1); // the network has a say in how often deadlines change
-        self.heap.swap(from, to);
-        self.places[self.heap[from].1.index()] = from;
-        self.places[self.heap[to].1.index()] = to;
-        to
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    proptest! {
-        #[test]
-        fn slots_come_due_in_the_order_of_their_newest_deadlines(
-            sets in proptest::collection::vec((0_u32..20, 0_u64..50), 0..200)
-        ) {
-            let mut schedule = Schedule::new(u32::MAX);
-            let mut naive = [None; 20];
-            for (slot, at) in sets {
-                let at = if at == 0 { Instant::NEVER } else { Instant::from_micros(at) };
-                schedule.set_deadline(Slot::new(slot), at);
-                naive[slot as usize] = (!at.is_never()).then_some(at);
-                prop_assert_eq!(schedule.next(), naive.iter().flatten().min().copied());
-            }
-            let mut due: Vec<(Instant, u32)> =
-                (0..20).filter_map(|slot| Some((naive[slot as usize]?, slot))).collect();
-            due.sort_unstable();
-            for (at, slot) in due {
-                prop_assert_eq!(schedule.next(), Some(at));
-                prop_assert_eq!(schedule.pop_due(at), Some(Slot::new(slot)));
-            }
-            prop_assert_eq!(schedule.pop_due(Instant::from_micros(99)), None);
-        }
-    }
 
     #[test]
     fn ready_slots_take_turns_and_stand_in_the_queue_once() {

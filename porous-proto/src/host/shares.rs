@@ -174,6 +174,9 @@ impl Kept {
     /// Notes the number of bytes that the packets of this peer take.
     pub(super) fn set(&mut self, slot: Slot, bytes: u64) {
         let beyond = bytes.saturating_sub(self.share);
+        if beyond == 0 && self.beyond.is_empty() {
+            return; // no peer has ever needed more than its share
+        }
         self.used = self.used.saturating_sub(self.beyond(slot)) + beyond;
         let place = slot.index();
         // Most peers keep to their shares, and need no entry.

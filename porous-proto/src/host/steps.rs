@@ -21,11 +21,11 @@ pub(super) struct Steps {
     /// The latest time that any call told.
     now: Instant,
     last_step: Instant,
-    /// T_step,avg of (7), in microseconds.
-    step_us: u64,
-    /// The recent worst lateness of a step against the deadline that it was for, in microseconds;
+    /// T_step,avg of (7), in whole microseconds.
+    step: Duration,
+    /// The recent worst lateness of a step against the deadline that it was for, in whole microseconds;
     /// it decays by 1/16 a step.
-    lag_us: u64,
+    lag: Duration,
     /// Time of the step that ended the last pause.
     awake_since: Instant,
     /// Time of the step that ended the last long pause.
@@ -43,8 +43,8 @@ impl Steps {
         self.now = self.now.max(now.min(Instant::LAST));
         Tick {
             now: self.now,
-            step: Duration::from_micros(self.step_us),
-            lag: Duration::from_micros(self.lag_us),
+            step: self.step,
+            lag: self.lag,
             is_full: false,
             may_keep: u64::MAX,
             awake_since: self.awake_since,
@@ -64,17 +64,20 @@ impl Steps {
         self.last_step = self.last_step.max(now);
         // Pauses stay out of the average, and so do several calls at one time.
         if !elapsed.is_zero() && elapsed <= PAUSE {
-            self.step_us = (7 * self.step_us + micros(elapsed)) / 8;
+            let step = (7 * micros(self.step) + micros(elapsed)) / 8;
+            self.step = Duration::from_micros(step);
         }
         // Sleeping until the next deadline is no pause: only a step that something waited for is late.
         let due = due.unwrap_or(now);
         let late = now.saturating_duration_since(due);
         if due < now && late <= PAUSE {
             // A worse lateness counts at once, and fades step by step.
-            self.lag_us = micros(late).max(self.lag_us - self.lag_us / 16);
+            let lag = micros(self.lag);
+            self.lag = Duration::from_micros(micros(late).max(lag - lag / 16));
         } else if due == now {
             // In time: by this a host that was late once is soon taken for punctual again.
-            self.lag_us -= self.lag_us.div_ceil(16);
+            let lag = micros(self.lag);
+            self.lag = Duration::from_micros(lag - lag.div_ceil(16));
         }
         if late > PAUSE {
             self.awake_since = self.last_step;

@@ -42,6 +42,11 @@ impl<A: Address> Strangers<A> {
         }
     }
 
+    /// The key under which connection ids hold slots.
+    pub(super) fn key_of_ids(&self) -> [u64; 2] {
+        [0, 1].map(|half: u8| self.cookies.hash(&("connection ids", half)))
+    }
+
     pub(super) const fn listen(&mut self, policy: Listen) {
         self.listen = policy;
     }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::member::Member;
+use super::slot_mask::SlotMask;
 use crate::frame::ConnectionId;
 use crate::hooks::work;
 use crate::ids::{Address, PeerId, Slot};
@@ -29,6 +30,8 @@ pub(super) struct Found<'t, A> {
 pub(super) struct Table<A> {
     rows: Vec<Row<A>>,
     free: Vec<Slot>,
+    mask: SlotMask,
+    /// The peers whose connection ids do not hold their slots.
     by_connection_id: BTreeMap<ConnectionId, Slot>,
     /// The peers that connected to us, by the nonces of their remote hosts.
     by_remote_nonce: BTreeMap<u64, Slot>,
@@ -37,14 +40,22 @@ pub(super) struct Table<A> {
 }
 
 impl<A: Address> Table<A> {
-    pub(super) const fn new() -> Self {
+    pub(super) const fn new(mask: SlotMask) -> Self {
         Self {
             rows: Vec::new(),
             free: Vec::new(),
+            mask,
             by_connection_id: BTreeMap::new(),
             by_remote_nonce: BTreeMap::new(),
             by_address: BTreeSet::new(),
         }
+    }
+
+    /// Makes the random bytes of a connection id hold the slot that the next peer gets.
+    pub(super) fn put_next_slot(&self, id: &mut [u8]) {
+        let new = || u32::try_from(self.rows.len()).map_or(Slot::new(u32::MAX), Slot::new);
+        let slot = self.free.last().copied().unwrap_or_else(new);
+        self.mask.put(slot, id);
     }
 
     pub(super) fn insert(&mut self, member: Member<A>) -> PeerId {
@@ -58,8 +69,10 @@ impl<A: Address> Table<A> {
         });
         // Empty ids name nobody: peers of such a host are found by address.
         let peer = &member.peer;
-        if !peer.connection_id().is_empty() {
-            self.by_connection_id.insert(peer.connection_id(), slot);
+        let id = peer.connection_id();
+        // Compared, as the slot may be another one than the id was drawn for.
+        if !id.is_empty() && self.mask.slot(id.as_bytes()) != Some(slot) {
+            self.by_connection_id.insert(id, slot);
         }
         if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
             self.by_remote_nonce.insert(nonce, slot);
@@ -176,7 +189,7 @@ impl<A: Address> Table<A> {
             // Without ids a host tells its peers apart by address.
             self.find(from, |peer| peer.state().is_open())?
         } else {
-            *self.by_connection_id.get(&id)?
+            self.by_connection_id(id)?
         };
         let member = self.at_mut(slot)?;
         // A peer that timed out has forgotten its connection, even if it is still there: its remote host
@@ -184,8 +197,15 @@ impl<A: Address> Table<A> {
         (member.peer.state() != PeerState::Zombie).then_some((slot, member))
     }
 
+    fn by_connection_id(&self, id: ConnectionId) -> Option<Slot> {
+        let is_its = |member: &Member<A>| member.peer.connection_id() == id;
+        let held = self.mask.slot(id.as_bytes());
+        let held = held.filter(|&slot| self.at(slot).is_some_and(is_its));
+        held.or_else(|| self.by_connection_id.get(&id).copied())
+    }
+
     pub(super) fn has_connection_id(&self, id: ConnectionId) -> bool {
-        self.by_connection_id.contains_key(&id)
+        self.by_connection_id(id).is_some()
     }
 
     /// The peer that connected to us, whose remote host has this nonce.
@@ -231,13 +251,15 @@ impl<A: Address> Table<A> {
     /// If an index has more or fewer entries than there are peers for it.
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self) {
-        let with_id = |member: &&Member<A>| !member.peer.connection_id().is_empty();
         let members = || self.iter().map(|(_, member)| member);
-        assert_eq!(
-            self.by_connection_id.len(),
-            members().filter(with_id).count(),
-            "connection ids"
-        );
+        let mut in_map = 0;
+        for (peer, member) in self.iter() {
+            let id = member.peer.connection_id();
+            let found = self.by_connection_id(id);
+            assert!(id.is_empty() || found == Some(peer.slot), "{peer:?}");
+            in_map += usize::from(self.by_connection_id.contains_key(&id));
+        }
+        assert_eq!(self.by_connection_id.len(), in_map, "connection ids");
         let addresses: usize = members().map(|member| member.addresses().count()).sum();
         assert_eq!(self.by_address.len(), addresses, "addresses of peers");
     }

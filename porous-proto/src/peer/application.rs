@@ -412,6 +412,12 @@ impl Peer {
         self.phase.session().map_or(0, kept)
     }
 
+    /// Reports of the receive windows that are due or will be, of which reading packets makes more.
+    pub(crate) fn reports(&self) -> (usize, Option<Instant>) {
+        let reports = |session: &Session| session.sequencing.reports();
+        self.phase.session().map_or((0, None), reports)
+    }
+
     pub(crate) fn is_readable(&self) -> bool {
         let readable = |session: &Session| session.sequencing.is_readable();
         self.phase.session().is_some_and(readable)

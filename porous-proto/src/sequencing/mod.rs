@@ -404,6 +404,11 @@ impl Sequencing {
         None
     }
 
+    /// What [`receive`](Self::receive) makes due: see [`Signals::pending`].
+    pub(crate) fn reports(&self) -> (usize, Option<Instant>) {
+        self.signals.pending()
+    }
+
     /// Whether [`receive`](Self::receive) would deliver something.
     pub(crate) fn is_readable(&self) -> bool {
         self.table.is_readable()

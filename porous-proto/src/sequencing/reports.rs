@@ -295,6 +295,12 @@ impl Signals {
         next
     }
 
+    /// The number of channels with a report that is due, and since when packets were passed that no report
+    /// tells of.
+    pub(super) fn pending(&self) -> (usize, Option<Instant>) {
+        (self.reports.len(), self.unreported_since)
+    }
+
     /// Latest time at which packets that were passed are reported.
     pub(super) fn report_deadline(&self) -> Instant {
         self.unreported_since

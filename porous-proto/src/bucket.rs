@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use crate::time::Instant;
+use crate::time::{self, Instant};
 
 /// Time whose bytes a sender may make up for that was held back and is looked at late: hosts in a game loop
 /// look at the time seldom.
@@ -126,7 +126,7 @@ impl Bucket {
 }
 
 fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+    i64::try_from(time::micros(duration)).unwrap_or(i64::MAX)
 }
 
 /// Time whose bytes a cap saves while nothing is held back: a fiftieth of any second, so that all that a game
@@ -176,6 +176,10 @@ impl Cap {
 
     /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
+        if !self.bucket.is_capped() {
+            self.is_holding = false;
+            return None;
+        }
         // A sender that was held back is let go up to a step too late, and makes up for that; one that was
         // not held back saves no more than the fixed part.
         let late = if self.is_holding { step } else { SAVED };

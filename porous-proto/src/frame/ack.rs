@@ -78,8 +78,13 @@ impl AckBlock {
 
     /// The byte that tells that the newest frame was held back for this time; `None` for less than a unit.
     pub(crate) fn delay(held_back: Duration) -> Option<u8> {
-        let unit = DELAY_UNIT.as_micros();
-        let units = held_back.as_micros().checked_div(unit).unwrap_or(0);
+        // A second or more is told as `FF`, as is all from half a second on.
+        let units = match held_back.as_secs() {
+            0 => held_back
+                .subsec_micros()
+                .checked_div(DELAY_UNIT.subsec_micros())?,
+            _ => u32::MAX,
+        };
         if units == 0 {
             return None;
         }

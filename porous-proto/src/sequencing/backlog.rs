@@ -159,8 +159,20 @@ impl Backlog {
         }
     }
 
+    /// The index of the first slot at this place or a later one.
+    fn first_from(&self, place: u64) -> usize {
+        // Unless slots were taken out from between others, places follow each other.
+        let front = self.queue.front().map_or(place, |slot| slot.place);
+        let guess = usize::try_from(place.saturating_sub(front)).unwrap_or(usize::MAX);
+        let is_right = |slot: &Slot| slot.place == place;
+        if self.queue.get(guess).is_some_and(is_right) {
+            return guess;
+        }
+        self.queue.partition_point(|slot| slot.place < place)
+    }
+
     fn index(&self, place: u64) -> Option<usize> {
-        let index = self.queue.partition_point(|slot| slot.place < place);
+        let index = self.first_from(place);
         let found = self
             .queue
             .get(index)
@@ -172,6 +184,12 @@ impl Backlog {
     fn take(&mut self, place: u64) -> Option<Waiting> {
         let index = self.index(place)?;
         let waiting = self.queue[index].waiting.take()?;
+        self.forget(&waiting, place);
+        Some(waiting)
+    }
+
+    /// A packet has left its place.
+    fn forget(&mut self, waiting: &Waiting, place: u64) {
         if waiting.is_plain() {
             // Without a key or a receipt it can only be sent or expire, and both take the oldest first. It is
             // not in the list if it was not looked at.
@@ -187,18 +205,13 @@ impl Backlog {
                 others.receipts.remove(&(token, place));
             }
         }
-        Some(waiting)
     }
 
     /// Takes a packet out.
     fn remove(&mut self, place: u64) -> Option<Waiting> {
         let waiting = self.take(place)?;
         self.empty += 1;
-        // The slot at the front is never empty: `front` and `is_empty` need no search.
-        while let Some(Slot { waiting: None, .. }) = self.queue.front() {
-            pop(&mut self.queue);
-            self.empty -= 1;
-        }
+        self.drop_empty_front();
         // Only where half is empty: as many packets were taken out as are moved.
         if self.empty > SMALL && 2 * self.empty > self.queue.len() {
             self.queue.retain(|slot| slot.waiting.is_some());
@@ -208,20 +221,31 @@ impl Backlog {
         Some(waiting)
     }
 
+    /// The slot at the front is never empty: `front` and `is_empty` need no search.
+    fn drop_empty_front(&mut self) {
+        while let Some(Slot { waiting: None, .. }) = self.queue.front() {
+            pop(&mut self.queue);
+            self.empty -= 1;
+        }
+    }
+
     /// The packet that was sent first.
     pub(crate) fn front(&self) -> Option<&Waiting> {
         self.queue.front()?.waiting.as_ref()
     }
 
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
-        let place = self.queue.front()?.place;
-        self.remove(place)
+        let Slot { place, waiting } = pop(&mut self.queue)?;
+        let waiting = waiting?;
+        self.forget(&waiting, place);
+        self.drop_empty_front();
+        Some(waiting)
     }
 
     /// The host looks: packets that were sent since the last look wait from now on.
     pub(crate) fn look(&mut self, now: Instant) {
         let age = self.age;
-        let fresh = self.queue.partition_point(|slot| slot.place < self.looked);
+        let fresh = self.first_from(self.looked);
         self.looked = self.next_place;
         for slot in self.queue.range_mut(fresh..) {
             let Some(waiting) = &mut slot.waiting else {
@@ -299,7 +323,7 @@ impl Backlog {
 }
 
 /// Takes the first element. A queue that has become short gives back its memory.
-fn pop<T>(queue: &mut VecDeque<T>) -> Option<T> {
+pub(super) fn pop<T>(queue: &mut VecDeque<T>) -> Option<T> {
     let first = queue.pop_front();
     if queue.capacity() > SMALL && 4 * queue.len() < queue.capacity() {
         // To twice its length, so that it does not grow and shrink by turns.

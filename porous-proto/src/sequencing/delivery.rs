@@ -107,7 +107,13 @@ impl Delivery {
     /// Adds an entry for a packet of which nothing is there.
     pub(super) fn open(&mut self, id: u64, entry: Entry, totals: &mut Totals) {
         totals.keep(entry.mode, entry.cost());
-        totals.ring_ids += self.queue.insert(id, entry);
+        // What comes whole and in order needs no place of its own: it only waits for its turn.
+        let is_next = self.order == Order::Ordered && self.queue.is_next(id);
+        if is_next && matches!(entry.content, Content::Complete(_)) {
+            self.queue.append(entry);
+        } else {
+            totals.ring_ids += self.queue.insert(id, entry);
+        }
     }
 
     /// Forgets all that is there of a packet.
@@ -119,7 +125,21 @@ impl Delivery {
     }
 
     /// The next entry that can be consumed: a complete packet, or else a sentinel that blocks the window.
+    #[inline]
     fn next_consumable(&self, believed: u64, params: &SequencingParams) -> Option<u64> {
+        let base = self.queue.base();
+        // Nothing is believed beyond m_b, or nothing is there.
+        if base >= believed {
+            return None;
+        }
+        if self.queue.has_next() {
+            return Some(base);
+        }
+        self.next_of_ring(believed, params)
+    }
+
+    /// As [`next_consumable`](Self::next_consumable), where nothing stands in the row.
+    fn next_of_ring(&self, believed: u64, params: &SequencingParams) -> Option<u64> {
         let limit = self.queue.limit().min(believed);
         // The packet first: it passes sentinels and missing packets that stand before it.
         let complete = self.queue.first_complete(limit);
@@ -192,22 +212,12 @@ impl Delivery {
             }
         }
         let base = self.queue.base();
-        // Each id counts a packet's charge, also where nothing came: the sender has charged them all, and
-        // cannot go on before it hears that they were passed.
-        shared.totals.passed += (id - base) * cost(0);
-        let mut from = base;
-        while let Some(skipped) = self.queue.next(from).filter(|&next| next < id) {
-            from = skipped + 1;
-            if let Some(entry) = self.queue.remove(skipped) {
-                shared.totals.release(entry.mode, entry.cost());
-                shared.totals.passed += entry.len() as u64;
-            }
-        }
-        let entry = self.queue.remove(id)?;
+        let entry = match self.queue.take_next() {
+            Some(entry) => entry,
+            None => self.take_past(id, shared)?,
+        };
         shared.totals.release(entry.mode, entry.cost());
         shared.totals.passed += cost(entry.len());
-        self.queue.advance_to(id + 1);
-        self.partials.forget_through(id);
         // An earlier one that is not reported yet stays: its report is still due.
         self.fired = last_marked(base, id + 1, shared.params.spacing).or(self.fired);
         let given = matches!(entry.content, Content::Complete(_));
@@ -220,6 +230,26 @@ impl Delivery {
             | Content::Delivered
             | Content::Buried => None,
         }
+    }
+
+    /// Takes the entry of `id` out of the ring, which begins at m_b, and moves m_b past it and all before it.
+    fn take_past(&mut self, id: u64, shared: &mut Shared<'_>) -> Option<Entry> {
+        let base = self.queue.base();
+        // Each id counts a packet's charge, also where nothing came: the sender has charged them all, and
+        // cannot go on before it hears that they were passed.
+        shared.totals.passed += (id - base) * cost(0);
+        let mut from = base;
+        while let Some(skipped) = self.queue.next(from).filter(|&next| next < id) {
+            from = skipped + 1;
+            if let Some(entry) = self.queue.remove(skipped) {
+                shared.totals.release(entry.mode, entry.cost());
+                shared.totals.passed += entry.len() as u64;
+            }
+        }
+        let entry = self.queue.remove(id)?;
+        self.queue.advance_to(id + 1);
+        self.partials.forget_through(id);
+        Some(entry)
     }
 
     /// Delivers the next complete packet of an unordered channel. Its entry stays in the queue, so that no
@@ -376,6 +406,9 @@ impl Delivery {
     /// it gave up any.
     pub(super) fn evict(&mut self, complete: bool, kept: u64, totals: &mut Totals) -> bool {
         let before = totals.kept;
+        if complete && before > kept {
+            self.queue.dissolve();
+        }
         while totals.kept > kept {
             let Some(id) = self.queue.first_unreliable(complete) else {
                 break;

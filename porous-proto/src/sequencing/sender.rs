@@ -124,50 +124,45 @@ impl Sender {
                 copies: 0,
             });
         }
-        if self.current.is_none() {
-            self.begin(channel, shared);
-        }
-        let current = self.current.as_mut()?;
+        let mut current = match self.current.take() {
+            Some(current) => current,
+            None => self.begin(channel, shared)?,
+        };
         // Asked with each message until the answer has come: what a receiver passes before it is asked counts
         // as not delivered (`docs/wire.md`, "Receipts").
         let receipt = current.options.receipt.is_some() && !self.fates_told;
-        let packet = next_part((channel, receipt), current, most, shared.params);
-        let (id, options) = (current.id, current.options);
-        let offset = current.offset;
+        let packet = next_part((channel, receipt), &mut current, most, shared.params);
+        let (id, offset, copies) = (current.id, current.offset, current.options.redundancy);
         let is_over = packet.fragment.is_none() || offset as usize == current.payload.len();
         // A fragment ends where the next begins: its first byte is enough to know it by.
         if packet.fragment.is_some() {
             self.window.cut(id, offset);
         }
         if is_over {
-            self.current = None;
             shared.totals.unsent -= 1;
-            if options.mode == Mode::Unreliable {
+            if packet.mode == Mode::Unreliable {
                 // Never sent again, so that nothing of it waits any more.
                 self.give_back(id, shared.totals);
             }
+        } else {
+            self.current = Some(current);
         }
         Some(NextMessage {
             message: Message::Packet(packet),
-            copies: options.redundancy,
+            copies,
         })
     }
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
     /// (`deviations.md` Q2).
-    fn begin(&mut self, channel: u8, shared: &mut Shared<'_>) {
+    fn begin(&mut self, channel: u8, shared: &mut Shared<'_>) -> Option<Current> {
         let id = self.window.next_id();
-        let Some(front) = self.waiting.front() else {
-            return;
-        };
-        let cost = cost(front.payload.len());
+        let cost = cost(self.waiting.front()?.payload.len());
         // A shorter packet behind it waits as well: ids are given in the order of sending.
         if !self.window.has_room() || shared.totals.charged + cost > shared.params.remote_budget {
-            return;
+            return None;
         }
-        let Some(next) = self.waiting.pop() else {
-            return;
-        };
+        let next = self.waiting.pop()?;
         let ends = next.ends();
         let Waiting {
             payload,
@@ -202,13 +197,13 @@ impl Sender {
         // All of it at once: what is begun must find room at the remote host to its end (Q2).
         shared.totals.charged += cost;
         self.window.begin(mode, payload.len());
-        self.current = Some(Current {
+        Some(Current {
             payload,
             options,
             id,
             dependency,
             offset: 0,
-        });
+        })
     }
 
     /// Ends the packet's charge to the remote's budget.

@@ -177,10 +177,6 @@ impl Cap {
     /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
     pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
         if !self.bucket.is_capped() {
-            self.is_holding = false;
-            return None;
-        }
-        if !self.bucket.is_capped() {
             self.is_holding = false; // by a cap that was there before
             return None;
         }

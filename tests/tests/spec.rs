@@ -22,7 +22,7 @@ const EQUATIONS: RangeInclusive<u32> = 1..=18;
 const FIGURES: RangeInclusive<u32> = 1..=11;
 
 /// The rows of the holes in the paper, by part: connections, transfer layer, sequencing layer.
-const HOLES: [(char, u32); 3] = [('C', 21), ('T', 26), ('Q', 16)];
+const HOLES: [(char, u32); 3] = [('C', 21), ('T', 27), ('Q', 16)];
 
 const DEVIATIONS: &str = "docs/deviations.md";
 

@@ -44,6 +44,13 @@ impl<P> Message<P> {
             }
         }
     }
+
+    /// Whether a frame with this message asks for an acknowledgement.
+    pub(crate) const fn is_eliciting(&self) -> bool {
+        // A pong that is lost is missed by the host that has pinged, which pings again: its sender need not
+        // know (`docs/deviations.md` T27).
+        !matches!(self, Self::Control(Control::Pong(_)))
+    }
 }
 
 /// A packet or a fragment of one. `P` is the payload: borrowed from the datagram when received, shared with

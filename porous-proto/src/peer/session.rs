@@ -413,7 +413,7 @@ impl Session {
         let incoming = Incoming {
             id: frame,
             ecn,
-            is_eliciting: !messages.is_empty(),
+            is_eliciting: short.ack_now || messages.iter().any(Message::is_eliciting),
         };
         self.transfer.on_frame(&incoming, short, tick.now);
         if strikes(Bug::AcksWhatItDropped) {

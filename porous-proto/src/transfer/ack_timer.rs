@@ -104,6 +104,11 @@ impl AckTimer {
         self.pending
     }
 
+    /// Whether an acknowledgement is owed.
+    pub(crate) const fn is_owed(&self) -> bool {
+        self.pending || !self.due.is_never()
+    }
+
     pub(crate) const fn due(&self) -> Instant {
         self.due
     }

@@ -1,5 +1,7 @@
 //! What comes from the remote host: which frames, with which marks, and when they are acknowledged.
 
+use core::time::Duration;
+
 use super::TransferParams;
 use super::ack_timer::AckTimer;
 use super::ecn::Heard;
@@ -19,6 +21,7 @@ pub(crate) struct Inbound {
     pub(super) received: Received,
     heard: Heard,
     pub(crate) ack_timer: AckTimer,
+    asked: Asked,
     missing: Missing,
     loss: Loss,
     max_datagram: u16,
@@ -53,6 +56,7 @@ impl Inbound {
             received: Received::new(params.behind, params.window, first),
             heard: Heard::default(),
             ack_timer: AckTimer::new(params.policy),
+            asked: Asked::new(first),
             missing: Missing::new(first),
             loss: Loss::default(),
             max_datagram: params.max_datagram,
@@ -107,6 +111,7 @@ impl Inbound {
             self.ack_timer.on_newest(now);
         }
         if frame.is_eliciting {
+            self.asked.on_frame(id, now);
             // A gap or a mark is news of congestion, and the sender has to hear of it at once (T19, D9).
             let at_once = short.ack_now || id != expected || ecn == Ecn::Ce;
             let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.max_datagram);
@@ -114,8 +119,13 @@ impl Inbound {
         }
     }
 
-    /// What the next frame acknowledges; `None` if there is nothing to report.
-    pub(super) fn report(&self, now: Instant) -> Option<Report> {
+    /// What the next frame acknowledges; `None` if there is nothing worth a report. `in_doubt`: a ping of this
+    /// host is not answered yet.
+    pub(super) fn report(&self, in_doubt: bool, now: Instant) -> Option<Report> {
+        let is_owed = self.ack_timer.is_owed();
+        if !is_owed && !self.asked.is_worth_a_report(&self.received, in_doubt, now) {
+            return None;
+        }
         let mut report = self.received.report(self.ack_timer.held_back(now))?;
         report.block.marks = self.heard.marks();
         Some(report)
@@ -124,6 +134,7 @@ impl Inbound {
     /// A frame with this report will leave.
     pub(super) fn on_planned(&mut self, report: &Report) {
         self.received.reported(report.end);
+        self.asked.told = report.end;
     }
 
     /// A frame leaves. `with_report`: it acknowledges.
@@ -155,6 +166,49 @@ impl Inbound {
     /// Share of the frames that did not come recently, in hundredths of a percent.
     pub(crate) fn recent_loss(&self) -> u16 {
         self.loss.recent()
+    }
+}
+
+/// Time after which a frame that asked for an acknowledgement is not reported again while nothing shows that
+/// frames get lost: a sender that awaits one for longer asks anew.
+const REPEATED: Duration = Duration::from_secs(1);
+
+/// Frames that ask for no acknowledgement after which one is sent nevertheless, in a frame that leaves anyway:
+/// so the remote host learns which of its own acknowledgements have come, and need not be repeated. Half of
+/// the ids that [`Received`] can report in the shortest block, or less, as these may be about two frames each.
+const TOLD_AFTER: u64 = 8;
+
+/// Which frames of the remote host a report is worth its bytes for (`docs/deviations.md` T5).
+#[derive(Debug)]
+struct Asked {
+    /// One past the newest frame that asked for an acknowledgement.
+    end: u64,
+    /// When the last such frame came.
+    at: Instant,
+    /// One past the newest frame that was reported.
+    told: u64,
+}
+
+impl Asked {
+    const fn new(first: u64) -> Self {
+        Self {
+            end: first,
+            at: Instant::ZERO,
+            told: first,
+        }
+    }
+
+    /// A frame came that asks for an acknowledgement.
+    fn on_frame(&mut self, id: u64, now: Instant) {
+        self.end = self.end.max(id + 1);
+        self.at = now;
+    }
+
+    /// Whether what was received is worth telling although nothing asks for it now.
+    fn is_worth_a_report(&self, received: &Received, in_doubt: bool, now: Instant) -> bool {
+        // Where pings get lost, so do acknowledgements.
+        let repeats = in_doubt || now < self.at + REPEATED;
+        repeats && received.is_open_below(self.end) || received.next() >= self.told + TOLD_AFTER
     }
 }
 
@@ -238,6 +292,29 @@ impl Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// T5.
+    #[test]
+    fn frames_that_ask_for_nothing_are_told_of_after_each_eighth() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let (mut asked, mut received) = (Asked::new(0), Received::new(256, 4096, 0));
+        for id in 0..8 {
+            assert!(!asked.is_worth_a_report(&received, true, at(0)), "{id}");
+            received.record(id, 4, false, 0);
+        }
+        assert!(asked.is_worth_a_report(&received, false, at(0)));
+        asked.told = 8;
+        assert!(!asked.is_worth_a_report(&received, true, at(0)));
+        // One that asks is told of for a second, or longer while a ping is not answered.
+        received.record(8, 4, false, 0);
+        asked.on_frame(8, at(100));
+        asked.told = 9;
+        assert!(asked.is_worth_a_report(&received, false, at(1099)));
+        assert!(!asked.is_worth_a_report(&received, false, at(1100)));
+        assert!(asked.is_worth_a_report(&received, true, at(1100)));
+        received.confirm(0, 9);
+        assert!(!asked.is_worth_a_report(&received, true, at(1100)));
+    }
 
     /// The frames that count as missing after all have come but those that `lost` says. `skips`: one id of
     /// each 512 is left out, at another place in each span.

@@ -197,7 +197,7 @@ impl Transfer {
 
     pub(crate) fn on_ping(&mut self, id: u16, now: Instant) {
         self.signals.answers.on_ping(id, now);
-        self.signals.pings.on_pinged();
+        self.signals.pings.on_pinged(now);
     }
 
     pub(crate) fn on_pong(&mut self, id: u16, now: Instant) {
@@ -416,7 +416,8 @@ impl Transfer {
         // bytes; signalling, which is outside the windows; probes; new data; copies of what is on its way, in
         // spare bytes only.
         let ack_due = self.inbound.ack_timer.pending;
-        if let Some(report) = self.inbound.report(now) {
+        let in_doubt = self.signals.pings.is_asking();
+        if let Some(report) = self.inbound.report(in_doubt, now) {
             plan.acknowledge(report);
         }
         let outbound = &mut self.outbound;

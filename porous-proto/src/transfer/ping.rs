@@ -50,7 +50,8 @@ pub(crate) struct Pings {
     policy: Policy,
     /// True if this host leaves the pings to the other one where both ping equally often.
     yields: bool,
-    /// True if the remote host has pinged since an acknowledgement told a round-trip time.
+    /// True if the remote host has pinged since this host did, or since an acknowledgement told a round-trip
+    /// time.
     pinged: bool,
 }
 
@@ -87,22 +88,35 @@ impl Pings {
     pub(crate) fn on_sample(&mut self, now: Instant) {
         // As good as a pong: what was asked by pings on their way is known.
         self.outstanding.clear();
-        // One exchange in an interval serves both hosts (D13), unless something is lost: the host that yields
-        // waits a quarter longer, and takes its turn only if the other has missed its own.
-        let turn = if core::mem::take(&mut self.pinged) && self.yields {
-            self.idle_interval / 4
-        } else {
+        // One exchange in an interval serves both hosts, and they take turns (D13): the host that has heard
+        // waits a quarter longer, and pings only if the other one has missed its turn. Of two that have
+        // pinged at once one is next.
+        let is_next = core::mem::take(&mut self.pinged) && !self.yields;
+        let turn = if is_next {
             Duration::ZERO
+        } else {
+            self.idle_interval / 4
         };
         if !self.pending {
             self.due = now + self.idle_interval + turn;
         }
     }
 
-    /// The remote host has pinged: the acknowledgement of the answer will tell this host as much as a ping of
-    /// its own.
-    pub(crate) const fn on_pinged(&mut self) {
-        self.pinged = true;
+    /// The remote host has pinged, which is a sign of life. The next ping is this host's.
+    pub(crate) fn on_pinged(&mut self, now: Instant) {
+        // Once for each ping of this host: a remote host that pings more often must not keep this one from
+        // learning the round trip.
+        let is_first = !core::mem::replace(&mut self.pinged, true);
+        // While a ping of this host is not answered, the other host may not hear it: both keep asking.
+        let is_idle = !self.pending && !self.is_asking();
+        if is_first && self.policy == Policy::Modern && is_idle {
+            self.due = now + self.idle_interval;
+        }
+    }
+
+    /// Whether a ping is on its way, or lost.
+    pub(super) const fn is_asking(&self) -> bool {
+        !self.outstanding.is_empty()
     }
 
     /// It is in doubt whether the remote host is there and knows what is true: a ping leaves within a second.
@@ -139,7 +153,7 @@ impl Pings {
 
     /// A ping leaves. Returns its id. At most one leaves in a round trip, whose smoothed time is `rtt`.
     pub(crate) fn send(&mut self, now: Instant, rtt: Duration) -> u16 {
-        self.pending = false;
+        (self.pending, self.pinged) = (false, false);
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
         if self.outstanding.is_full() {
@@ -206,24 +220,30 @@ mod tests {
             let mut pings = modern(timeout, keepalive);
             pings.send(at(0), MS);
             pings.on_sample(at(20));
-            assert_eq!(pings.due(), at(20 + interval), "{timeout} {keepalive}");
+            let due = at(20 + interval + interval / 4);
+            assert_eq!(pings.due(), due, "{timeout} {keepalive}");
             pings.on_data(at(30), MS);
-            assert_eq!(pings.due(), at(20 + interval));
+            assert_eq!(pings.due(), due);
         }
     }
 
-    /// The host that yields pings when the other one has missed its turn.
+    /// The host that has pinged pings again when the other one has missed its turn. D13.
     #[test]
-    fn a_yielding_host_that_was_pinged_waits_a_quarter_longer() {
+    fn hosts_take_turns_and_one_of_two_that_ping_at_once_is_next() {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         for (yields, interval) in [(true, 3125), (false, 2500)] {
             let mut pings = Pings::new(Policy::Modern, 10_000 * MS, 15_000 * MS, yields);
             pings.send(at(0), MS);
-            pings.on_pinged();
             pings.on_sample(at(20));
-            assert_eq!(pings.due(), at(20 + interval));
-            pings.on_sample(at(30));
-            assert_eq!(pings.due(), at(30 + 2500));
+            assert_eq!(pings.due(), at(20 + 3125), "the other one is next");
+            pings.on_pinged(at(2500));
+            assert_eq!(pings.due(), at(2500 + 2500), "this one is next");
+            pings.on_pinged(at(2600));
+            assert_eq!(pings.due(), at(2500 + 2500), "once");
+            pings.send(at(5000), MS);
+            pings.on_pinged(at(5010));
+            pings.on_sample(at(5020));
+            assert_eq!(pings.due(), at(5020 + interval), "both at once");
         }
     }
 

@@ -165,6 +165,12 @@ impl Plan {
         true
     }
 
+    /// Whether a frame of signalling that is not repeated asks for an acknowledgement.
+    fn is_eliciting(&self) -> bool {
+        let asks = |&control: &Control| Message::<&[u8]>::Control(control).is_eliciting();
+        self.header.ack_now || self.fresh.iter().any(asks)
+    }
+
     /// Whether the frame carries a sentinel (4).
     pub(super) fn has_sentinel(&self) -> bool {
         // A probe of the MTU carries the same message, but stands for nothing that was dropped.
@@ -189,7 +195,7 @@ impl Plan {
             Kind::Signal
         } else if self.purpose == Purpose::Aside {
             Kind::Aside
-        } else if self.messages > 0 {
+        } else if self.is_eliciting() {
             Kind::Ping
         } else {
             Kind::Ack

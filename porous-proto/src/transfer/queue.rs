@@ -22,11 +22,12 @@ pub(crate) enum Kind {
     Data { bytes: u32, content: Content },
     /// Signalling that is said anew if it is lost, or a sentinel frame (4).
     Signal,
-    /// A ping, an answer or a probe of the MTU: its acknowledgement tells of the path, its loss nothing.
+    /// A ping, the answer to a path challenge or a probe of the MTU: its acknowledgement tells of the path, its
+    /// loss nothing.
     Ping,
     /// Went to another address, to ask whether the remote host is there.
     Aside,
-    /// Nothing but an acknowledgement.
+    /// Nothing but an acknowledgement, a pong, or both: the remote host need not acknowledge it.
     Ack,
 }
 

@@ -190,6 +190,11 @@ impl Received {
         self.floor < self.next()
     }
 
+    /// Whether an id before `end` may have to be reported.
+    pub(crate) const fn is_open_below(&self, end: u64) -> bool {
+        self.floor < end
+    }
+
     /// What the next datagram acknowledges, if the newest frame was held back for this long; `None` if
     /// nothing is left to report. [`reported`](Self::reported) is to be called when it is sent.
     pub(crate) fn report(&self, held_back: Duration) -> Option<Report> {

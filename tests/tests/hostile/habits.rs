@@ -62,7 +62,7 @@ fn a_peer_that_only_acknowledges() {
             heard += scene.said.len();
             assert_taken(scene.agree(&mut enemy));
         }
-        let pings = by_policy(1150..=1250, 3500..=3700);
+        let pings = by_policy(880..=920, 3500..=3700);
         assert!(pings.contains(&heard), "{heard}");
     });
 }

@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use porous_proto::{
-    Config, Disposition, Ecn, Ignored, Malformed, Mode, PeerState, Policy, Priority,
+    Config, Disposition, Ecn, HostStats, Ignored, Malformed, Mode, PeerState, Policy, Priority,
 };
 use porous_sim::Pair;
 use porous_tests::{Kind, Model, Tape, config, line, quiet_pair, record, seed, state};
@@ -105,9 +105,44 @@ fn a_frame_outside_the_window_is_not_acknowledged() {
     }
 }
 
-/// T24. Under the paper's policy both hosts ping, each second; under the modern one only one of them,
-/// each 2.5 s, a quarter of the timeout. It sends two datagrams each time: the ping, and the
-/// acknowledgement of its answer.
+/// The datagrams and the bytes of UDP payload that both hosts of a silent connection send in a minute.
+fn of_a_minute(policy: Policy) -> (u64, u64) {
+    let (a, b) = (
+        config::client().policy(policy),
+        config::new().policy(policy),
+    );
+    let mut pair = Pair::new(seed(), line(), a, b);
+    pair.connect_to_listener();
+    pair.world.run_for(Duration::from_secs(20));
+    let sent = |pair: &Pair| {
+        let stats = [A, B].map(|host| pair.world.host(host).stats());
+        let sum = |of: fn(&HostStats) -> u64| stats.iter().map(of).sum::<u64>();
+        (
+            sum(|stats| stats.datagrams_sent),
+            sum(|stats| stats.bytes_sent),
+        )
+    };
+    let before = sent(&pair);
+    pair.world.run_for(Duration::from_secs(600));
+    let after = sent(&pair);
+    ((after.0 - before.0) / 10, (after.1 - before.1) / 10)
+}
+
+/// T27, D13. Under the modern policy a ping of 14 bytes and an answer of 16 each 2.5 s, from a host after the
+/// other. Under the paper's each host pings each second, with ids of four bytes; where both ping at once,
+/// answer and ping share a datagram. Four bytes of each datagram are the check.
+#[test]
+fn a_silent_connection_costs_eleven_bytes_a_second() {
+    let (datagrams, bytes) = of_a_minute(Policy::Modern);
+    assert!((46..=48).contains(&datagrams), "{datagrams}");
+    assert!((655..=685).contains(&bytes), "{bytes}");
+    let (datagrams, bytes) = of_a_minute(Policy::Paper);
+    assert!((170..=240).contains(&datagrams), "{datagrams}");
+    assert!((3500..=4600).contains(&bytes), "{bytes}");
+}
+
+/// T24. Under the paper's policy both hosts ping, each second; under the modern one each of them in turn,
+/// each 2.5 s, a quarter of the timeout.
 #[test]
 fn a_silent_connection_is_pinged_now_and_then() {
     for (policy, most) in [(Policy::Paper, 190), (Policy::Modern, 50)] {

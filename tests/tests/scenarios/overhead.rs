@@ -46,9 +46,10 @@ fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
     let mut pair = Pair::new(seed(), line(), client, with(config::new()));
     pair.connect_to_listener();
     let mut tape = None;
-    for tick in 0..600 {
-        // The datagrams of the first two seconds are not yet those of a steady flow.
-        if tick == 120 {
+    for tick in 0..780 {
+        // The datagrams of the first two seconds are not yet those of a steady flow, and a frame id that had
+        // to be wide then stays so for two seconds more.
+        if tick == 300 {
             tape = Some(record(&mut pair.world));
         }
         for host in [Pair::A, Pair::B] {

@@ -95,7 +95,7 @@ fn packets_and_their_bytes_are_counted_by_mode_at_both_ends() {
 #[test]
 fn estimates_are_those_of_the_line() {
     let mut pair = connected(seed(), line());
-    pair.world.run_for(Duration::from_secs(20));
+    pair.world.run_for(Duration::from_secs(40));
     let (_, quiet) = stats(&pair, A);
     let rtt = quiet.rtt.as_micros();
     assert!((39_900..=41_000).contains(&rtt), "{quiet:?}");

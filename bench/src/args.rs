@@ -63,7 +63,7 @@ pub(crate) struct Cpu {
     /// Only protocols whose names begin with this
     #[arg(long, value_name = "NAME")]
     pub(crate) peer: Option<String>,
-    /// Runs each load once, as it is, and prints its units, its nanoseconds and its bytes
+    /// Runs each load once, as it is, and prints what it came to
     #[arg(long)]
     pub(crate) once: bool,
     /// The folder to write to [default: bench/results, if nothing else is asked for]

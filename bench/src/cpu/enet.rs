@@ -48,6 +48,18 @@ struct Wires {
     leaving: Mail,
 }
 
+impl Wires {
+    /// The bytes of the heap that these take.
+    fn heap(&self) -> usize {
+        let arrived = self.arrived.iter().map(|(_, datagram)| datagram);
+        let datagrams = arrived.chain(&self.spare).map(Vec::capacity);
+        datagrams.sum::<usize>()
+            + self.arrived.capacity() * size_of::<(usize, Vec<u8>)>()
+            + self.spare.capacity() * size_of::<Vec<u8>>()
+            + self.leaving.heap()
+    }
+}
+
 struct Wire(Rc<RefCell<Wires>>);
 
 impl Socket for Wire {
@@ -164,5 +176,11 @@ impl Node for Enet {
             put(to, datagram);
         }
         wires.leaving.clear();
+    }
+
+    fn own_heap(&self) -> usize {
+        self.wires.borrow().heap()
+            + self.peers.capacity() * size_of::<Option<PeerID>>()
+            + self.remotes.capacity() * size_of::<usize>()
     }
 }

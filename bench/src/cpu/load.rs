@@ -3,13 +3,17 @@
 use core::time::Duration;
 
 use clap::ValueEnum;
-use porous_proto::Instant;
+use serde::{Deserialize, Serialize};
 
-use super::counted::{Counter, counted};
-use super::node::{Mail, Node, Protocol};
+use super::counted::{Counter, Measure, counted};
+use super::node::Protocol;
+use super::stage::Stage;
 
 /// A tick of a game.
 const TICK: Duration = Duration::from_micros(16_667);
+
+/// A step of [`Load::T`]: the path has no delay.
+const STEP: Duration = Duration::from_millis(1);
 
 /// Ticks before the counting begins: connections are made, and buffers have the length that they keep.
 const WARM_UP: u64 = 300;
@@ -41,13 +45,29 @@ pub(crate) enum Load {
 }
 
 /// What a load came to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// The units of the load that were done while its instructions were counted.
     pub(crate) units: u64,
-    pub(crate) time: Duration,
+    pub(crate) nanoseconds: u64,
     /// Bytes of UDP payload, both ways, while the instructions were counted.
     pub(crate) wire: u64,
+    /// Allocations while the instructions were counted; 0 where nothing counts them.
+    pub(crate) allocations: u64,
+    /// The heap of a server in bytes, for each of its clients.
+    pub(crate) heap: Option<i64>,
+}
+
+impl Outcome {
+    fn new(units: u64, wire: u64, counter: &Counter, heap: Option<i64>) -> Self {
+        Self {
+            units,
+            nanoseconds: counter.time.as_nanos() as u64,
+            wire,
+            allocations: counter.allocations,
+            heap,
+        }
+    }
 }
 
 impl Load {
@@ -72,100 +92,40 @@ impl Load {
         }
     }
 
-    pub(crate) fn run(self, protocol: &Protocol) -> Outcome {
+    pub(crate) fn run(self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        let lengths = Some([64, 200]);
         match self {
-            Self::DUnreliable => messages(protocol, false),
-            Self::DReliable => messages(protocol, true),
-            Self::E200 => clients(protocol, 200, None, 600),
-            Self::F200 => clients(protocol, 200, Some([64, 200]), 120),
-            Self::F1000 => clients(protocol, 1000, Some([64, 200]), 60),
-            Self::T => transfer(protocol),
+            Self::DUnreliable => messages(protocol, false, measure),
+            Self::DReliable => messages(protocol, true, measure),
+            Self::E200 => clients(protocol, 200, None, 600, measure),
+            Self::F200 => clients(protocol, 200, lengths, 120, measure),
+            Self::F1000 => clients(protocol, 1000, lengths, 60, measure),
+            Self::T => transfer(protocol, measure),
         }
-    }
-}
-
-/// A server and its clients.
-struct Stage {
-    now: Instant,
-    server: Box<dyn Node>,
-    clients: Vec<Box<dyn Node>>,
-    to_server: Mail,
-    to_clients: Mail,
-    /// Bytes of all datagrams.
-    wire: u64,
-}
-
-impl Stage {
-    fn new(protocol: &Protocol, clients: usize) -> Self {
-        let mut clients: Vec<_> = (0..clients)
-            .map(|n| (protocol.open)(1, n as u64 + 1))
-            .collect();
-        let now = Instant::ZERO;
-        clients.iter_mut().for_each(|client| client.connect(now));
-        Self {
-            now,
-            server: (protocol.open)(clients.len(), 0),
-            clients,
-            to_server: Mail::default(),
-            to_clients: Mail::default(),
-            wire: 0,
-        }
-    }
-
-    /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
-    /// and puts its datagrams on their way.
-    fn clients(&mut self, message: Option<&[u8]>) {
-        for (to, datagram) in self.to_clients.iter() {
-            self.clients[to].datagram_in(self.now, 0, datagram);
-        }
-        self.to_clients.clear();
-        for (n, client) in self.clients.iter_mut().enumerate() {
-            client.service(self.now, &mut |_, _| {});
-            if let Some(message) = message {
-                client.send(0, message, false);
-            }
-            let mail = &mut self.to_server;
-            client.datagrams_out(self.now, &mut |_, datagram| mail.put(n, datagram));
-        }
-        self.wire += self.to_server.len() as u64;
-    }
-
-    /// The same of the server, which sends the message to each client. The messages that it has read.
-    fn server(&mut self, message: Option<&[u8]>) -> u64 {
-        let mut read = 0;
-        for (from, datagram) in self.to_server.iter() {
-            self.server.datagram_in(self.now, from, datagram);
-        }
-        self.to_server.clear();
-        self.server.service(self.now, &mut |_, _| read += 1);
-        if let Some(message) = message {
-            for to in 0..self.clients.len() {
-                self.server.send(to, message, false);
-            }
-        }
-        let mail = &mut self.to_clients;
-        self.server
-            .datagrams_out(self.now, &mut |to, datagram| mail.put(to, datagram));
-        self.wire += self.to_clients.len() as u64;
-        read
     }
 }
 
 /// A server with this number of clients, and the lengths of the messages to it and from it.
-fn clients(protocol: &Protocol, count: usize, lengths: Option<[usize; 2]>, ticks: u64) -> Outcome {
-    let mut stage = Stage::new(protocol, count);
+fn clients(
+    protocol: &Protocol,
+    count: usize,
+    lengths: Option<[usize; 2]>,
+    ticks: u64,
+    measure: Option<Measure>,
+) -> Outcome {
+    let mut counter = Counter::new(measure);
+    let mut stage = Stage::new(protocol, count, &mut counter);
     let messages = lengths.map(|lengths| lengths.map(|length| vec![7; length]));
     let [up, down] = match &messages {
         Some([up, down]) => [Some(&up[..]), Some(&down[..])],
         None => [None, None],
     };
-    let mut counter = Counter::default();
     let (mut read, mut before) = (0, 0);
     for tick in 0..WARM_UP + ticks {
-        stage.now = stage.now + TICK;
+        stage.wait(TICK);
         stage.clients(up);
         if tick < WARM_UP {
-            stage.server(down);
+            counter.aside(|| stage.server(down));
             before = stage.wire;
         } else {
             read += counted(&mut counter, || stage.server(down));
@@ -174,24 +134,21 @@ fn clients(protocol: &Protocol, count: usize, lengths: Option<[usize; 2]>, ticks
     let units = ticks * count as u64;
     let expected = if up.is_some() { units } else { 0 };
     assert_eq!(read, expected, "nothing is lost");
-    Outcome {
-        units,
-        time: counter.time,
-        wire: stage.wire - before,
-    }
+    let heap = measure.map(|measure| stage.heap_of_peer(protocol, counter.held, measure));
+    Outcome::new(units, stage.wire - before, &counter, heap)
 }
 
 /// Messages of 64 bytes, one way.
-fn messages(protocol: &Protocol, reliable: bool) -> Outcome {
+fn messages(protocol: &Protocol, reliable: bool, measure: Option<Measure>) -> Outcome {
     let ticks = 300;
-    let mut stage = Stage::new(protocol, 1);
-    let mut counter = Counter::default();
+    let mut counter = Counter::new(measure);
+    let mut stage = Stage::new(protocol, 1, &mut counter);
     let (mut read, mut before) = (0, 0);
     for tick in 0..WARM_UP + ticks {
-        stage.now = stage.now + TICK;
+        stage.wait(TICK);
         let mut work = || {
             for _ in 0..MESSAGES {
-                stage.clients[0].send(0, &[7; 64], reliable);
+                stage.send(&[7; 64], reliable);
             }
             stage.clients(None);
             stage.server(None)
@@ -204,28 +161,22 @@ fn messages(protocol: &Protocol, reliable: bool) -> Outcome {
         }
     }
     assert_eq!(read, ticks * MESSAGES, "nothing is lost");
-    Outcome {
-        units: read,
-        time: counter.time,
-        wire: stage.wire - before,
-    }
+    Outcome::new(read, stage.wire - before, &counter, None)
 }
 
 /// Packets of 64 KiB, one way: a new one leaves for each that was read.
-fn transfer(protocol: &Protocol) -> Outcome {
+fn transfer(protocol: &Protocol, measure: Option<Measure>) -> Outcome {
     let (packets, warm_up) = (256, 32);
-    let mut stage = Stage::new(protocol, 1);
-    // A path without delay: a step each millisecond, until the connection stands.
-    let step = Duration::from_millis(1);
+    let mut counter = Counter::new(measure);
+    let mut stage = Stage::new(protocol, 1, &mut counter);
     let packet = vec![7; PACKET];
-    let mut counter = Counter::default();
     let (mut sent, mut read) = (0, 0);
     let (mut before, mut begun) = (0, 0);
     while read < packets {
-        stage.now = stage.now + step;
+        stage.wait(STEP);
         let most = read + (UNDER_WAY / PACKET) as u64;
         let mut work = || {
-            while sent < most && stage.clients[0].send(0, &packet, true) {
+            while sent < most && stage.send(&packet, true) {
                 sent += 1;
             }
             stage.clients(None);
@@ -238,9 +189,6 @@ fn transfer(protocol: &Protocol) -> Outcome {
             read += counted(&mut counter, work);
         }
     }
-    Outcome {
-        units: (read - begun) * (PACKET as u64 >> 10),
-        time: counter.time,
-        wire: stage.wire - before,
-    }
+    let units = (read - begun) * (PACKET as u64 >> 10);
+    Outcome::new(units, stage.wire - before, &counter, None)
 }

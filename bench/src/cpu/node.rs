@@ -22,6 +22,9 @@ pub(crate) trait Node {
 
     /// Hands over all datagrams that are to leave now, each with the number of its receiver.
     fn datagrams_out(&mut self, now: Instant, put: &mut dyn FnMut(usize, &[u8]));
+
+    /// Bytes of the heap that the bench's own bookkeeping takes, and not the protocol.
+    fn own_heap(&self) -> usize;
 }
 
 /// A protocol with one set of options.
@@ -73,6 +76,11 @@ impl Mail {
     /// The bytes of all datagrams.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The bytes of the heap that this takes.
+    pub(crate) fn heap(&self) -> usize {
+        self.bytes.capacity() + self.datagrams.capacity() * size_of::<(usize, usize)>()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -78,4 +78,8 @@ impl Node for Porous {
             put(transmit.to, transmit.datagram);
         }
     }
+
+    fn own_heap(&self) -> usize {
+        self.buf.capacity() + self.peers.capacity() * size_of::<Option<PeerId>>()
+    }
 }

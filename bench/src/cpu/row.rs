@@ -1,0 +1,94 @@
+//! A row of the table, measured by running this program again.
+
+use std::env::{consts, current_exe};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use clap::ValueEnum as _;
+
+use super::load::{Load, Outcome};
+use super::node::Protocol;
+use crate::callgrind::collected;
+
+/// The name by which callgrind knows what it is to count.
+const COUNTED: &str = "--toggle-collect=*cpu::counted::counted*";
+
+/// The executable with an allocator that counts.
+const COUNTING: &str = "porous-bench-counting";
+
+/// A load of one protocol. All but `heap` is for each unit.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) load: Load,
+    pub(super) protocol: &'static str,
+    pub(super) instructions: f64,
+    pub(super) nanoseconds: f64,
+    pub(super) allocations: f64,
+    pub(super) wire: f64,
+    /// Bytes of the server's heap for each client, where the load has a server.
+    pub(super) heap: Option<i64>,
+}
+
+impl Row {
+    /// Runs the load three times as it is, once with an allocator that counts, and once under callgrind.
+    pub(super) fn measure(load: Load, protocol: &Protocol) -> io::Result<Self> {
+        let own = current_exe()?;
+        let counting = own.with_file_name(format!("{COUNTING}{}", consts::EXE_SUFFIX));
+        if !counting.exists() {
+            let missing = format!("{COUNTING} is missing: cargo build --release makes it");
+            return Err(io::Error::new(io::ErrorKind::NotFound, missing));
+        }
+        // The fastest of three: other work of the machine only adds to the time.
+        let mut nanoseconds = u64::MAX;
+        for _ in 0..3 {
+            nanoseconds = nanoseconds.min(outcome(&own, load, protocol)?.nanoseconds);
+        }
+        let counts = outcome(&counting, load, protocol)?;
+        let instructions = instructions(load, protocol)?;
+        let of_unit = |all: u64| all as f64 / counts.units as f64;
+        Ok(Self {
+            load,
+            protocol: protocol.name,
+            instructions: of_unit(instructions),
+            nanoseconds: of_unit(nanoseconds),
+            allocations: of_unit(counts.allocations),
+            wire: of_unit(counts.wire),
+            heap: counts.heap,
+        })
+    }
+}
+
+/// The command line that runs a load once.
+fn once(load: Load, protocol: &Protocol) -> [String; 6] {
+    let name = load.to_possible_value().expect("a name");
+    let words = ["cpu", "--once", "--load", name.get_name(), "--peer"];
+    let [cpu, once, option, load, peer] = words.map(String::from);
+    [cpu, once, option, load, peer, protocol.name.into()]
+}
+
+fn outcome(program: &Path, load: Load, protocol: &Protocol) -> io::Result<Outcome> {
+    let done = Command::new(program).args(once(load, protocol)).output()?;
+    serde_json::from_slice(&done.stdout)
+        .map_err(|_| not_understood(&String::from_utf8_lossy(&done.stderr)))
+}
+
+/// The instructions of all units, counted by callgrind.
+fn instructions(load: Load, protocol: &Protocol) -> io::Result<u64> {
+    let done = Command::new("valgrind")
+        .args([
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--collect-atstart=no",
+            COUNTED,
+        ])
+        .arg(current_exe()?)
+        .args(once(load, protocol))
+        .output()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    collected(&said).ok_or_else(|| not_understood(&said))
+}
+
+fn not_understood(said: &str) -> io::Error {
+    io::Error::other(format!("not understood: {said}"))
+}

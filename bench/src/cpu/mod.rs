@@ -3,12 +3,15 @@
 
 mod counted;
 mod enet;
+mod kcp;
 mod load;
 mod node;
 mod porous;
+mod renet;
 mod row;
 mod stage;
 mod table;
+mod task;
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -23,7 +26,7 @@ use crate::args::Cpu;
 pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     if args.once {
         for (load, protocol) in selected(args) {
-            let outcome = load.run(protocol, measure);
+            let outcome = load.task().run(protocol, measure);
             writeln!(io::stdout(), "{}", serde_json::to_string(&outcome)?)?;
         }
         return Ok(());
@@ -52,7 +55,8 @@ fn selected(args: &Cpu) -> impl Iterator<Item = (Load, &'static Protocol)> {
     let begin = args.peer.as_deref().unwrap_or("");
     let takes = move |protocol: &&Protocol| protocol.name.starts_with(begin);
     loads.flat_map(move |load| {
-        let protocols = PROTOCOLS.iter().filter(takes);
+        let carries = move |protocol: &&Protocol| (protocol.carries)(load);
+        let protocols = PROTOCOLS.iter().filter(takes).filter(carries);
         protocols.map(move |protocol| (load, protocol))
     })
 }

@@ -7,8 +7,9 @@ use std::process::Command;
 
 use clap::ValueEnum as _;
 
-use super::load::{Load, Outcome};
+use super::load::Load;
 use super::node::Protocol;
+use super::task::Outcome;
 use crate::callgrind::collected;
 
 /// The name by which callgrind knows what it is to count.

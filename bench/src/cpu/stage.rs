@@ -5,7 +5,7 @@ use core::time::Duration;
 use porous_proto::Instant;
 
 use super::counted::{Counter, Measure};
-use super::node::{Mail, Node, Protocol};
+use super::node::{Mail, Node, Protocol, Setup};
 
 /// A server and its clients.
 pub(super) struct Stage {
@@ -20,15 +20,25 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Clients that have begun to connect. What the server holds counts.
-    pub(super) fn new(protocol: &Protocol, clients: usize, counter: &mut Counter) -> Self {
-        let mut clients: Vec<_> = (0..clients)
-            .map(|n| (protocol.open)(1, n as u64 + 1))
+    pub(super) fn new(
+        protocol: &Protocol,
+        clients: usize,
+        channels: u8,
+        counter: &mut Counter,
+    ) -> Self {
+        let setup = |remotes, n| Setup {
+            remotes,
+            channels,
+            seed: n as u64,
+        };
+        let mut clients: Vec<_> = (1..=clients)
+            .map(|n| (protocol.open)(setup(1, n)))
             .collect();
         let now = Instant::ZERO;
         clients.iter_mut().for_each(|client| client.connect(now));
         Self {
             now,
-            server: counter.aside(|| (protocol.open)(clients.len(), 0)),
+            server: counter.aside(|| (protocol.open)(setup(clients.len(), 0))),
             clients,
             to_server: Mail::default(),
             to_clients: Mail::default(),
@@ -41,8 +51,8 @@ impl Stage {
     }
 
     /// The first client sends a message; `false` if it has no room for it.
-    pub(super) fn send(&mut self, message: &[u8], reliable: bool) -> bool {
-        self.clients[0].send(0, message, reliable)
+    pub(super) fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
+        self.clients[0].send(0, channel, message, reliable)
     }
 
     /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
@@ -55,7 +65,7 @@ impl Stage {
         for (n, client) in self.clients.iter_mut().enumerate() {
             client.service(self.now, &mut |_, _| {});
             if let Some(message) = message {
-                client.send(0, message, false);
+                client.send(0, 0, message, false);
             }
             let mail = &mut self.to_server;
             client.datagrams_out(self.now, &mut |_, datagram| mail.put(n, datagram));
@@ -73,7 +83,7 @@ impl Stage {
         self.server.service(self.now, &mut |_, _| read += 1);
         if let Some(message) = message {
             for to in 0..self.clients.len() {
-                self.server.send(to, message, false);
+                self.server.send(to, 0, message, false);
             }
         }
         let mail = &mut self.to_clients;
@@ -88,7 +98,12 @@ impl Stage {
     /// does the bench's own.
     pub(super) fn heap_of_peer(&self, protocol: &Protocol, held: i64, measure: Measure) -> i64 {
         let mut counter = Counter::new(Some(measure));
-        let empty = counter.aside(|| (protocol.open)(1, 0));
+        let setup = Setup {
+            remotes: 1,
+            channels: 1,
+            seed: 0,
+        };
+        let empty = counter.aside(|| (protocol.open)(setup));
         let empty = counter.held - empty.own_heap() as i64;
         let own = self.server.own_heap() + self.to_clients.heap();
         (held - own as i64 - empty) / self.clients.len() as i64

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use crate::time::Instant;
+use crate::time::{self, Instant};
 
 /// Time whose bytes a sender may make up for that was held back and is looked at late: hosts in a game loop
 /// look at the time seldom.
@@ -126,7 +126,7 @@ impl Bucket {
 }
 
 fn micros(duration: Duration) -> i64 {
-    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+    i64::try_from(time::micros(duration)).unwrap_or(i64::MAX)
 }
 
 /// Time whose bytes a cap saves while nothing is held back: a fiftieth of any second, so that all that a game

@@ -16,6 +16,12 @@ pub(crate) struct NextMessage {
 
 /// The layer above.
 pub(crate) trait Source {
+    /// Whether [`next_signal`](Self::next_signal) may have something. False is certain.
+    fn has_signal(&self) -> bool;
+
+    /// Whether [`next_message`](Self::next_message) may have something, at any priority. False is certain.
+    fn has_message(&mut self) -> bool;
+
     /// Signalling that is due: a window acknowledgement (§3.2.1), a question or an answer about packets.
     fn next_signal(&mut self) -> Option<Control>;
 

@@ -77,10 +77,16 @@ impl Add<Duration> for Instant {
     type Output = Self;
 
     fn add(self, duration: Duration) -> Self {
-        // `Duration::MAX`, which stands for ever, has more microseconds than 64 bits hold.
-        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        Self(self.0.saturating_add(micros))
+        Self(self.0.saturating_add(micros(duration)))
     }
+}
+
+/// Whole microseconds of a duration; `u64::MAX` for all that are longer, as for `Duration::MAX`, which
+/// stands for ever.
+pub(crate) const fn micros(duration: Duration) -> u64 {
+    // `Duration::as_micros` gives 128 bits: with them each sum of an instant costs ten times as much.
+    let seconds = duration.as_secs().saturating_mul(1_000_000);
+    seconds.saturating_add(duration.subsec_micros() as u64)
 }
 
 impl fmt::Debug for Instant {

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::conditions::{BinaryMode, Conditions, Fates};
 use crate::stats::PeerStats;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// The longest time between two calls that counts: of more, too little is known.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -225,7 +225,7 @@ impl Advisor {
         let before = self.told.replace(now).unwrap_or(now);
         let elapsed = now.saturating_duration_since(before).min(LONGEST);
         // A minute at most, so that nothing overflows.
-        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let micros = micros(elapsed);
         let sent = self.part + micros * u64::from(rate);
         self.part = sent % MILLION;
         let sent = sent / MILLION;

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::initial_window;
+use crate::time::micros;
 
 /// The congestion window of one peer.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Paper {
         if bandwidth == u32::MAX {
             return u32::MAX / 2; // no limit, however short the round trip is
         }
-        let bytes = u128::from(bandwidth) * rtt.as_micros() / 1_000_000; // (10)
+        let bytes = u64::from(bandwidth).saturating_mul(micros(rtt)) / 1_000_000; // (10)
         // Never less than two frames, or a slow line with a short round trip would carry nothing (T14). Half
         // of the range is left, so that sums of windows and frames cannot overflow.
         u32::try_from(bytes)

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
+use crate::time::micros;
 use crate::wire::{NoRoom, Reader, Writer, varint_length};
 
 use super::Malformed;
@@ -78,8 +79,9 @@ impl AckBlock {
 
     /// The byte that tells that the newest frame was held back for this time; `None` for less than a unit.
     pub(crate) fn delay(held_back: Duration) -> Option<u8> {
-        let unit = DELAY_UNIT.as_micros();
-        let units = held_back.as_micros().checked_div(unit).unwrap_or(0);
+        let units = micros(held_back)
+            .checked_div(micros(DELAY_UNIT))
+            .unwrap_or(0);
         if units == 0 {
             return None;
         }

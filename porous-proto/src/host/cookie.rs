@@ -8,7 +8,7 @@ use core::time::Duration;
 use rand_core::Rng;
 use siphasher::sip::SipHasher24;
 
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// The time for which a key makes cookies. They are accepted for as long again: a cookie is good for 15
 /// to 30 s, which is no longer than a peer lingers that has ended.
@@ -53,7 +53,7 @@ impl Cookies {
 
     /// Draws new keys if the current one has had its time.
     pub(crate) fn rotate(&mut self, now: Instant, rng: &mut impl Rng) {
-        let life = now.as_micros() / u64::try_from(KEY_LIFE.as_micros()).unwrap_or(u64::MAX);
+        let life = now.as_micros() / micros(KEY_LIFE);
         if life == self.life {
             return;
         }

@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use crate::peer::Tick;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// Two steps that are further apart than this say nothing of how often the host is stepped. A step that
 /// comes later than this after something was due ends a pause.
@@ -83,10 +83,6 @@ impl Steps {
             self.back_since = self.last_step;
         }
     }
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -423,6 +423,14 @@ impl Sequencing {
 
 /// What the transfer layer sees of this one.
 impl Source for Sequencing {
+    fn has_signal(&self) -> bool {
+        self.signals.are_due()
+    }
+
+    fn has_message(&mut self) -> bool {
+        self.scheduler.has_message(&mut self.table)
+    }
+
     fn next_signal(&mut self) -> Option<Control> {
         self.signals.next(self.scheduler.now, &mut self.table)
     }

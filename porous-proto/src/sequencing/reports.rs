@@ -191,6 +191,14 @@ impl Signals {
         }
     }
 
+    /// Whether something waits to be signalled.
+    pub(super) fn are_due(&self) -> bool {
+        !(self.questions.is_empty()
+            && self.answers.is_empty()
+            && self.repeated.is_empty()
+            && self.reports.is_empty())
+    }
+
     /// The next signalling to be sent: a question, an answer, or a window acknowledgement.
     pub(super) fn next(&mut self, now: Instant, table: &mut ChannelTable) -> Option<Control> {
         // First what a packet waits for: suspects are not delivered before the answer has come.

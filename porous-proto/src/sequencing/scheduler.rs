@@ -131,6 +131,17 @@ impl Lanes {
         }
     }
 
+    /// The channel whose turn it is.
+    fn first(&self, priority: Priority) -> Option<u8> {
+        let level = &self.levels[priority as usize];
+        let next = || level.turns.peek().map(|Reverse(turn)| turn);
+        level
+            .current
+            .as_ref()
+            .or_else(next)
+            .map(|turn| turn.channel)
+    }
+
     /// The channel whose turn it is, which leaves the queue.
     fn pop(&mut self, priority: Priority) -> Option<u8> {
         let level = &mut self.levels[priority as usize];
@@ -265,6 +276,25 @@ impl Scheduler {
             }
             self.wants_turn(channel, table);
         }
+    }
+
+    /// Whether a channel whose turn may come has something to send. Channels that have nothing leave the
+    /// queue, as at their turns.
+    pub(super) fn has_message(&mut self, table: &mut ChannelTable) -> bool {
+        for priority in [Priority::High, Priority::Low] {
+            while let Some(channel) = self.lanes.first(priority) {
+                work::count(1);
+                let Some((made, ..)) = table.made(channel) else {
+                    return false;
+                };
+                if made.sender.has_more() {
+                    return true;
+                }
+                made.in_turn = false;
+                self.lanes.pop(priority);
+            }
+        }
+        false
     }
 
     /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to be

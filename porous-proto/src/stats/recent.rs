@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// Half of the time for which an extreme of a path is remembered.
 const PATH_HALF: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ pub(crate) struct QueueTime {
 impl QueueTime {
     /// A packet has waited this long.
     pub(crate) fn sample(&mut self, waited: Duration, now: Instant) {
-        let waited = u32::try_from(waited.as_micros()).unwrap_or(u32::MAX);
+        let waited = u32::try_from(micros(waited)).unwrap_or(u32::MAX);
         self.smoothed = self.smoothed - self.smoothed / 8 + u64::from(waited);
         self.longest.slide(QUEUE_HALF, now);
         self.longest.current = self.longest.current.max(waited);
@@ -179,8 +179,9 @@ impl Rate {
             .at
             .saturating_duration_since(mark.at)
             .max(RATE_HALF);
-        let grown = u128::from(bytes.saturating_sub(mark.bytes)) * 1_000_000;
-        u32::try_from(grown / time.as_micros()).unwrap_or(u32::MAX)
+        // More than 2^44 bytes in this time are more than a rate can say.
+        let grown = bytes.saturating_sub(mark.bytes).saturating_mul(1_000_000);
+        u32::try_from(grown / micros(time)).unwrap_or(u32::MAX)
     }
 }
 
@@ -196,7 +197,7 @@ pub(crate) struct Jitter {
 impl Jitter {
     /// A round trip took this long.
     pub(crate) fn sample(&mut self, rtt: Duration) {
-        let rtt = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
+        let rtt = u32::try_from(micros(rtt)).unwrap_or(u32::MAX);
         if let Some(last) = self.last.replace(rtt) {
             let difference = u64::from(rtt.abs_diff(last));
             self.sixteenths += difference;

@@ -39,19 +39,17 @@ impl<'a> Acked<'a> {
 
     /// Calls `each` with the first and the last id of each run of acknowledged ids, from the newest run down.
     pub(crate) fn for_each_range(&self, mut each: impl FnMut(u64, u64)) {
-        let mut run = (self.largest, self.largest);
-        for bit in 0..u64::from(u32::BITS).min(self.largest) {
-            let id = self.largest - 1 - bit;
-            if self.block.map >> bit & 1 == 0 {
-                continue;
-            }
-            if id + 1 < run.0 {
-                each(run.0, run.1);
-                run.1 = id;
-            }
-            run.0 = id;
+        // The newest id and the map as one word, in which runs are found without a look at each bit. Ids below
+        // 0 read as received: they are cut off.
+        let mut bits = u64::from(self.block.map) << 1 | 1;
+        bits &= u64::MAX >> (63 - self.largest.min(63));
+        while bits != 0 {
+            let newest = u64::from(bits.trailing_zeros());
+            let count = u64::from((bits >> newest).trailing_ones());
+            let high = self.largest - newest;
+            each(high + 1 - count, high);
+            bits &= u64::MAX << (newest + count);
         }
-        each(run.0, run.1);
         let mut top = self.largest.saturating_sub(33);
         for range in &self.block.ranges {
             let high = top - u64::from(range.gap);

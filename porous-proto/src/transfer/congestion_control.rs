@@ -8,7 +8,7 @@ use crate::bucket::{Bucket, Cap};
 use crate::config::Policy;
 use crate::congestion::{Ack, Congestion, Controller, MAX_WINDOW, Trouble, initial_window};
 use crate::stats::Peak;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// The congestion control of one path.
 #[derive(Debug)]
@@ -297,7 +297,6 @@ fn burst(rate: u32, pace: &Pace) -> u64 {
     // A host that is called once a step sends all of a step at once: a step and a quarter, for steps that
     // come late.
     let step = pace.step + pace.step / 4 + QUANTUM;
-    let bytes = u128::from(rate) * step.as_micros() / 1_000_000;
-    let least = u64::from((BURST - 1) * pace.mtu);
-    u64::try_from(bytes).unwrap_or(u64::MAX).max(least)
+    let bytes = u64::from(rate).saturating_mul(micros(step)) / 1_000_000;
+    bytes.max(u64::from((BURST - 1) * pace.mtu))
 }

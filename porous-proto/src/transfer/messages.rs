@@ -44,6 +44,11 @@ impl Messages {
         }
     }
 
+    /// Whether a message may wait to be sent, here or in the source. False is certain.
+    pub(super) fn may_send(&self, source: &mut impl Source) -> bool {
+        !self.send_queue.is_empty() || source.has_message()
+    }
+
     /// Makes sure that the front of the send queue is worth sending, and takes a new message from the source
     /// if nothing waits. `most`: bytes of a packet that fit into a datagram. Returns false if there is
     /// nothing to send.

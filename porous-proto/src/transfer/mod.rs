@@ -292,6 +292,9 @@ impl Transfer {
         buf: &mut [u8],
     ) -> Result<Option<Written>, NoRoom> {
         self.gate.ask();
+        if !self.has_work(source) {
+            return Ok(None);
+        }
         let max = self.largest().min(buf.len());
         // A plan is large, and the stack of a microcontroller is small: there is one plan, in a function that
         // is not inlined into its caller.
@@ -342,6 +345,28 @@ impl Transfer {
         }
         let len = self.write(&mut plan, Ecn::NotEct, now, buf)?;
         Ok(Some(Written::plain(len)))
+    }
+
+    /// Whether there may be something to send. False is certain: a host asks until nothing is left, so that
+    /// without this each flight of datagrams would end with a frame that is planned in full for nothing.
+    fn has_work(&mut self, source: &mut impl Source) -> bool {
+        let outbound = &mut self.outbound;
+        let is_due = self.inbound.ack_timer.pending
+            || self.signals.are_due(outbound, source)
+            || outbound.probes.are_due()
+            || !outbound.path.mtu.is_settled();
+        if is_due {
+            return true;
+        }
+        if !outbound.queue.has_room() {
+            return false;
+        }
+        let may_send = outbound.messages.may_send(source);
+        if !may_send {
+            // With nothing to send the window is not used (RFC 9002 §7.8).
+            outbound.path.control.set_limited(false);
+        }
+        may_send
     }
 
     /// The header of the next frame.

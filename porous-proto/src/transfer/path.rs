@@ -16,7 +16,7 @@ use super::rtt::Rtt;
 use crate::congestion::{Ack, Signal, Trouble};
 use crate::event::Ecn;
 use crate::frame::Marks;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// What an acknowledgement acknowledges for the first time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,9 +154,9 @@ impl Path {
         // A round trip of nothing (both hosts in one process) gives no rate.
         self.rtt.minimum().filter(|least| !least.is_zero())?;
         let rate = self.control.pacing_rate().unwrap_or_else(|| {
-            let micros = self.rtt.smoothed().as_micros().max(1);
+            let rtt = micros(self.rtt.smoothed()).max(1);
             // Faster than a window a round trip, so that the pace does not keep the window from being used.
-            let rate = u128::from(self.window(is_trusted)) * 1_250_000 / micros;
+            let rate = u64::from(self.window(is_trusted)) * 1_250_000 / rtt;
             u32::try_from(rate).unwrap_or(u32::MAX)
         });
         // A frame a second at least, or nothing might leave at all.

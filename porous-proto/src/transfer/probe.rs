@@ -83,6 +83,11 @@ impl Probes {
         self.asked = None;
     }
 
+    /// Whether a probe is to be sent.
+    pub(super) const fn are_due(&self) -> bool {
+        self.due.is_some()
+    }
+
     /// Whether the next datagram asks for an acknowledgement, whatever it contains.
     pub(super) fn insists(&self) -> bool {
         self.due.is_some_and(|probe| probe.insists)

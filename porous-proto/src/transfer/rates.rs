@@ -65,13 +65,23 @@ impl Rates {
         self.receive = rate;
     }
 
+    /// Whether LIMITS are to be sent now.
+    pub(super) const fn are_due(&self) -> bool {
+        self.is_due || self.is_news()
+    }
+
+    /// Whether a rate is to be told that was not told yet.
+    const fn is_news(&self) -> bool {
+        let (serial, rate) = self.told;
+        // If too many LIMITS are unacknowledged, the change waits: a later one would look older.
+        self.receive != rate && serial.wrapping_sub(self.known) < AHEAD_MAX
+    }
+
     /// The LIMITS that are to be sent now.
     pub(super) const fn take_due(&mut self) -> Option<Control> {
-        let (serial, rate) = self.told;
-        // A new serial only for a rate that is not told yet. If too many are unacknowledged, the change
-        // waits: a later one would look older.
-        if self.receive != rate && serial.wrapping_sub(self.known) < AHEAD_MAX {
-            self.told = (serial.wrapping_add(1), self.receive);
+        // A new serial only for a rate that is not told yet.
+        if self.is_news() {
+            self.told = (self.told.0.wrapping_add(1), self.receive);
             self.is_due = true;
         }
         if !core::mem::replace(&mut self.is_due, false) {

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::config::Policy;
 use crate::stats::{Jitter, Minimum};
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// Least margin of a timeout above the round trip (RFC 9002 §6.1.2, kGranularity). Without it a remote host
 /// that answers pings before they have come, and makes this host step often, would be sent to without end
@@ -103,14 +103,12 @@ impl Estimator {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a minute at most")]
 const fn nanos(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    let longest = LONGEST.as_nanos();
-    if nanos < longest {
-        nanos as u64
+    let (seconds, longest) = (duration.as_secs(), LONGEST.as_secs());
+    if seconds < longest {
+        seconds * 1_000_000_000 + duration.subsec_nanos() as u64
     } else {
-        longest as u64
+        longest * 1_000_000_000
     }
 }
 
@@ -314,9 +312,7 @@ impl Pings {
     /// A ping was answered after this time.
     pub(super) fn sample(&mut self, ping: Duration) {
         // A minute stands for all that is longer, so that nothing can overflow.
-        let ping = u64::try_from(ping.as_micros())
-            .unwrap_or(u64::MAX)
-            .min(60_000_000);
+        let ping = micros(ping).min(60_000_000);
         // The variance comes first: (6) uses the average as it was before (5).
         self.variance = (3 * self.variance + self.average.abs_diff(ping)) / 4; // (6)
         self.average = (7 * self.average + ping) / 8; // (5)

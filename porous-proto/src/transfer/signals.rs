@@ -54,13 +54,18 @@ impl Answers {
         allowed
     }
 
+    /// Whether an answer waits.
+    const fn are_due(&self) -> bool {
+        self.pong.is_some() || self.path_response.is_some()
+    }
+
     /// The answers for the datagram that is sent now.
     pub(crate) fn take(&mut self, now: Instant) -> impl Iterator<Item = Control> + use<> {
-        let pong = self.pong.take().map(Control::Pong);
-        let response = self.path_response.take().map(Control::PathResponse);
-        if pong.is_some() || response.is_some() {
+        if self.are_due() {
             self.not_before = now + INTERVAL;
         }
+        let pong = self.pong.take().map(Control::Pong);
+        let response = self.path_response.take().map(Control::PathResponse);
         pong.into_iter().chain(response)
     }
 }
@@ -111,6 +116,15 @@ impl Signals {
             ),
             answers: Answers::default(),
         }
+    }
+
+    /// Whether signalling is due, of this layer or of the one above.
+    pub(super) fn are_due(&self, outbound: &Outbound, source: &impl Source) -> bool {
+        outbound.sentinels.pending
+            || self.pings.pending
+            || self.answers.are_due()
+            || outbound.messages.rates.are_due()
+            || source.has_signal()
     }
 
     /// Adds the signalling that is due, of this layer and of the one above, to a frame of at most `max`

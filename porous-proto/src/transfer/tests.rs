@@ -73,6 +73,14 @@ fn name(message: &Message<Bytes>) -> u8 {
 }
 
 impl Source for Script {
+    fn has_signal(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    fn has_message(&mut self) -> bool {
+        !(self.high.is_empty() && self.low.is_empty())
+    }
+
     fn next_signal(&mut self) -> Option<Control> {
         self.windows.pop_front()
     }

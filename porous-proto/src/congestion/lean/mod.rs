@@ -16,7 +16,7 @@ use self::rivals::{Losses, Rivals};
 use self::start::Start;
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// Time between drains: the queue is emptied, to see the path without it.
 const DRAIN_EVERY: Duration = Duration::from_secs(4);
@@ -201,8 +201,8 @@ impl Lean {
     /// The window at which as much is in the queue as is wanted there: window · base / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Duration, queue: Duration) -> u32 {
-        let without = rtt.saturating_sub(queue).as_micros();
-        let part = u128::from(self.window) * without / rtt.as_micros().max(1);
+        let without = micros(rtt.saturating_sub(queue));
+        let part = u64::from(self.window).saturating_mul(without) / micros(rtt).max(1);
         let part = u32::try_from(part).unwrap_or(u32::MAX);
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
@@ -228,7 +228,8 @@ impl Lean {
     fn begin_drain(&mut self, rtt: Duration, queue: Duration) {
         // Three times what this connection has in the queue, as others have something there as well; a
         // quarter of the window at most, so that the rate hardly suffers.
-        let queued = u128::from(self.window) * 3 * queue.as_micros() / rtt.as_micros().max(1);
+        let thrice = 3 * u64::from(self.window);
+        let queued = thrice.saturating_mul(micros(queue)) / micros(rtt).max(1);
         let queued = u32::try_from(queued).unwrap_or(u32::MAX);
         self.drain = queued.min(self.window / 4) + self.window / 32;
         self.skip = 2;

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use crate::congestion::controller::Ack;
 use crate::stats::Minimum;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// Rate, in bytes a second, at which a connection wants to have one frame in the queue. The number of frames
 /// grows with the square root of the rate: few enough to keep the queue short at any rate, and of two
@@ -46,9 +46,8 @@ impl Path {
 
     /// How long the queue is if only this connection has its share in it.
     pub(super) fn wanted(&self, window: u32, mtu: u32) -> Duration {
-        let micros = self.base().as_micros() * u128::from(self.share(window, mtu));
-        let micros = micros / u128::from(window.max(1));
-        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+        let shared = micros(self.base()).saturating_mul(self.share(window, mtu).into());
+        Duration::from_micros(shared / u64::from(window.max(1)))
     }
 }
 
@@ -116,13 +115,12 @@ impl Fastest {
 
 /// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Duration) -> u32 {
-    let micros = time.as_micros().max(1);
-    let rate = u128::from(bytes) * 1_000_000 / micros;
+    let rate = u64::from(bytes) * 1_000_000 / micros(time).max(1);
     u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }
 
 /// Bytes that are sent at `rate` bytes a second in this time.
 pub(super) fn bytes_in(rate: u32, time: Duration) -> u32 {
-    let bytes = u128::from(rate) * time.as_micros() / 1_000_000;
+    let bytes = u64::from(rate).saturating_mul(micros(time)) / 1_000_000;
     u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }

@@ -66,6 +66,13 @@ pub(crate) struct Cpu {
     /// Runs each load once, as it is, and prints what it came to
     #[arg(long)]
     pub(crate) once: bool,
+    /// Fails if porous takes 3 % more instructions than results/cpu-guard.json says, where the same tools
+    /// count
+    #[arg(long)]
+    pub(crate) guard: bool,
+    /// Counts the instructions again, and writes them into results/cpu-guard.json
+    #[arg(long, conflicts_with = "guard")]
+    pub(crate) write_guard: bool,
     /// The folder to write to [default: bench/results, if nothing else is asked for]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,

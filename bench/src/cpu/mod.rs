@@ -3,6 +3,7 @@
 
 mod counted;
 mod enet;
+mod guard;
 mod kcp;
 mod load;
 mod node;
@@ -30,6 +31,12 @@ pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
             writeln!(io::stdout(), "{}", serde_json::to_string(&outcome)?)?;
         }
         return Ok(());
+    }
+    if args.guard {
+        return guard::check();
+    }
+    if args.write_guard {
+        return guard::write();
     }
     let rows: Vec<_> = selected(args)
         .map(|(load, protocol)| Row::measure(load, protocol))

@@ -46,12 +46,12 @@ impl Row {
             nanoseconds = nanoseconds.min(outcome(&own, load, protocol)?.nanoseconds);
         }
         let counts = outcome(&counting, load, protocol)?;
-        let instructions = instructions(load, protocol)?;
+        let instructions = instructions_of_unit(load, protocol)?;
         let of_unit = |all: u64| all as f64 / counts.units as f64;
         Ok(Self {
             load,
             protocol: protocol.name,
-            instructions: of_unit(instructions),
+            instructions,
             nanoseconds: of_unit(nanoseconds),
             allocations: of_unit(counts.allocations),
             wire: of_unit(counts.wire),
@@ -74,8 +74,8 @@ fn outcome(program: &Path, load: Load, protocol: &Protocol) -> io::Result<Outcom
         .map_err(|_| not_understood(&String::from_utf8_lossy(&done.stderr)))
 }
 
-/// The instructions of all units, counted by callgrind.
-fn instructions(load: Load, protocol: &Protocol) -> io::Result<u64> {
+/// The instructions for each unit, counted by callgrind.
+pub(super) fn instructions_of_unit(load: Load, protocol: &Protocol) -> io::Result<f64> {
     let done = Command::new("valgrind")
         .args([
             "--tool=callgrind",
@@ -87,7 +87,9 @@ fn instructions(load: Load, protocol: &Protocol) -> io::Result<u64> {
         .args(once(load, protocol))
         .output()?;
     let said = String::from_utf8_lossy(&done.stderr);
-    collected(&said).ok_or_else(|| not_understood(&said))
+    let count = collected(&said).ok_or_else(|| not_understood(&said))?;
+    let Outcome { units, .. } = serde_json::from_slice(&done.stdout)?;
+    Ok(count as f64 / units as f64)
 }
 
 fn not_understood(said: &str) -> io::Error {

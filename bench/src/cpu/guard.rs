@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load::Load;
 use super::node::{PROTOCOLS, Protocol};
-use super::row::instructions_of_unit;
+use super::row::{instructions_of_unit, task};
 
 const LOADS: [Load; 4] = [Load::DUnreliable, Load::DReliable, Load::F200, Load::T];
 
@@ -169,7 +169,7 @@ fn count(written: Option<&Counts>) -> io::Result<Counts> {
     for load in LOADS {
         for protocol in PROTOCOLS.iter().filter(is_porous) {
             let name = format!("{}, {}", load.titles()[0], protocol.name);
-            let count = instructions_of_unit(load, protocol)?.round() as u64;
+            let count = instructions_of_unit(&task(load), protocol)?.round() as u64;
             let was = written.and_then(|written| written.get(&name));
             let was = was.map_or(String::new(), |was| format!(", {was} before"));
             writeln!(io::stdout(), "{name}: {count} instructions{was}")?;

@@ -58,6 +58,10 @@ impl Load {
         }
     }
 
+    pub(super) const fn is_idle(self) -> bool {
+        matches!(self, Self::E200 | Self::E1000)
+    }
+
     pub(super) const fn task(self) -> Task {
         match self {
             Self::DUnreliable => messages(false),

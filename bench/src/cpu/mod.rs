@@ -1,6 +1,7 @@
 //! The processor time of porous beside other protocols: instructions as callgrind counts them, time, and
 //! allocations.
 
+mod chart;
 mod counted;
 mod enet;
 mod guard;
@@ -11,6 +12,7 @@ mod porous;
 mod renet;
 mod row;
 mod stage;
+mod sweep;
 mod table;
 mod task;
 
@@ -21,16 +23,23 @@ pub use self::counted::{Allocations, Measure};
 pub(crate) use self::load::Load;
 use self::node::{PROTOCOLS, Protocol};
 use self::row::Row;
+pub(crate) use self::sweep::Sweep;
 use self::table::table;
+use self::task::Task;
 use crate::args::Cpu;
 
 pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     if args.once {
-        for (load, protocol) in selected(args) {
-            let outcome = load.task().run(protocol, measure);
+        for (task, protocol) in tasks(args) {
+            let outcome = task.run(protocol, measure);
             writeln!(io::stdout(), "{}", serde_json::to_string(&outcome)?)?;
         }
         return Ok(());
+    }
+    if args.chart {
+        let docs = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        let folder = args.out.clone().unwrap_or_else(docs);
+        return chart::write(&folder.join("performance.svg"));
     }
     if args.guard {
         return guard::check();
@@ -54,16 +63,31 @@ pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     }
 }
 
+/// What is asked for to be run once.
+fn tasks(args: &Cpu) -> Vec<(Task, &'static Protocol)> {
+    let Some((sweep, at)) = args.sweep.zip(args.at) else {
+        let loads = selected(args).map(|(load, protocol)| (load.task(), protocol));
+        return loads.collect();
+    };
+    let protocols = protocols(args).filter(|protocol| sweep.is_possible(at, protocol));
+    protocols
+        .map(|protocol| (sweep.task(at), protocol))
+        .collect()
+}
+
+fn protocols(args: &Cpu) -> impl Iterator<Item = &'static Protocol> {
+    let begin = args.peer.as_deref().unwrap_or("");
+    let all = PROTOCOLS.iter();
+    all.filter(move |protocol| protocol.name.starts_with(begin))
+}
+
 /// The loads and protocols that are asked for, in the order of the table.
 fn selected(args: &Cpu) -> impl Iterator<Item = (Load, &'static Protocol)> {
     let loads = Load::ALL
         .into_iter()
         .filter(|load| args.load.is_none_or(|only| only == *load));
-    let begin = args.peer.as_deref().unwrap_or("");
-    let takes = move |protocol: &&Protocol| protocol.name.starts_with(begin);
     loads.flat_map(move |load| {
-        let carries = move |protocol: &&Protocol| (protocol.carries)(load);
-        let protocols = PROTOCOLS.iter().filter(takes).filter(carries);
-        protocols.map(move |protocol| (load, protocol))
+        let able = protocols(args).filter(move |protocol| (protocol.carries)(load));
+        able.map(move |protocol| (load, protocol))
     })
 }

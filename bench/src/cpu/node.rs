@@ -69,7 +69,7 @@ pub(crate) const PROTOCOLS: [Protocol; 5] = [
         name: "renet",
         open: super::renet::open,
         // A connection that says nothing costs nothing without a transport, which keeps it alive.
-        carries: |load| !matches!(load, Load::E200 | Load::E1000),
+        carries: |load| !load.is_idle(),
     },
     Protocol {
         name: "kcp-fast",

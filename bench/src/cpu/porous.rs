@@ -1,6 +1,8 @@
 //! porous, under both policies.
 
-use porous_proto::{ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy};
+use porous_proto::{
+    ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy, Priority,
+};
 use porous_sim::{ChaCha8Rng, Seed};
 
 use super::node::{Node, Setup};
@@ -24,7 +26,12 @@ struct Porous {
 
 impl Porous {
     fn new(policy: Policy, setup: Setup) -> Self {
-        let config = Config::new().policy(policy).max_peers(setup.remotes as u32);
+        let priorities = vec![Priority::Low; setup.channels.into()];
+        let config = Config::new().channels(&priorities);
+        // Thousands of clients connect at the same instant.
+        let config = config.and_then(|config| config.reply_limits(100_000, 1_000_000));
+        let config = config.expect("within the limits").policy(policy);
+        let config = config.max_peers(setup.remotes as u32);
         let mut host = Host::new(config, Seed::new(setup.seed).stream("porous", 0));
         host.listen(Listen::Open)
             .expect("a configuration of a server");

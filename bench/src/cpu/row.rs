@@ -3,7 +3,7 @@
 use std::env::{consts, current_exe};
 use std::io;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use clap::ValueEnum as _;
 
@@ -40,13 +40,14 @@ impl Row {
             let missing = format!("{COUNTING} is missing: cargo build --release makes it");
             return Err(io::Error::new(io::ErrorKind::NotFound, missing));
         }
+        let task = task(load);
         // The fastest of three: other work of the machine only adds to the time.
         let mut nanoseconds = u64::MAX;
         for _ in 0..3 {
-            nanoseconds = nanoseconds.min(outcome(&own, load, protocol)?.nanoseconds);
+            nanoseconds = nanoseconds.min(outcome(&own, &task, protocol)?.nanoseconds);
         }
-        let counts = outcome(&counting, load, protocol)?;
-        let instructions = instructions_of_unit(load, protocol)?;
+        let counts = outcome(&counting, &task, protocol)?;
+        let instructions = instructions_of_unit(&task, protocol)?;
         let of_unit = |all: u64| all as f64 / counts.units as f64;
         Ok(Self {
             load,
@@ -60,36 +61,44 @@ impl Row {
     }
 }
 
-/// The command line that runs a load once.
-fn once(load: Load, protocol: &Protocol) -> [String; 6] {
+/// The part of the command line that names a load.
+pub(super) fn task(load: Load) -> [String; 2] {
     let name = load.to_possible_value().expect("a name");
-    let words = ["cpu", "--once", "--load", name.get_name(), "--peer"];
-    let [cpu, once, option, load, peer] = words.map(String::from);
-    [cpu, once, option, load, peer, protocol.name.into()]
+    ["--load".into(), name.get_name().into()]
 }
 
-fn outcome(program: &Path, load: Load, protocol: &Protocol) -> io::Result<Outcome> {
-    let done = Command::new(program).args(once(load, protocol)).output()?;
-    serde_json::from_slice(&done.stdout)
-        .map_err(|_| not_understood(&String::from_utf8_lossy(&done.stderr)))
+fn outcome(program: &Path, task: &[String], protocol: &Protocol) -> io::Result<Outcome> {
+    let mut command = Command::new(program);
+    let done = once(&mut command, task, protocol).output()?;
+    understood(&done)
 }
 
-/// The instructions for each unit, counted by callgrind.
-pub(super) fn instructions_of_unit(load: Load, protocol: &Protocol) -> io::Result<f64> {
-    let done = Command::new("valgrind")
+/// The instructions for each unit, counted by callgrind. The task is a part of the command line.
+pub(super) fn instructions_of_unit(task: &[String], protocol: &Protocol) -> io::Result<f64> {
+    let mut command = Command::new("valgrind");
+    command
         .args([
             "--tool=callgrind",
             "--callgrind-out-file=/dev/null",
             "--collect-atstart=no",
             COUNTED,
         ])
-        .arg(current_exe()?)
-        .args(once(load, protocol))
-        .output()?;
+        .arg(current_exe()?);
+    let done = once(&mut command, task, protocol).output()?;
     let said = String::from_utf8_lossy(&done.stderr);
     let count = collected(&said).ok_or_else(|| not_understood(&said))?;
-    let Outcome { units, .. } = serde_json::from_slice(&done.stdout)?;
-    Ok(count as f64 / units as f64)
+    Ok(count as f64 / understood(&done)?.units as f64)
+}
+
+/// Adds the rest of a command line that runs a task once.
+fn once<'a>(command: &'a mut Command, task: &[String], protocol: &Protocol) -> &'a mut Command {
+    let command = command.args(["cpu", "--once"]).args(task);
+    command.args(["--peer", protocol.name])
+}
+
+fn understood(done: &Output) -> io::Result<Outcome> {
+    let wrong = |_| not_understood(&String::from_utf8_lossy(&done.stderr));
+    serde_json::from_slice(&done.stdout).map_err(wrong)
 }
 
 fn not_understood(said: &str) -> io::Error {

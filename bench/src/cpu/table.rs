@@ -3,6 +3,7 @@
 use core::fmt::Write as _;
 
 use super::row::Row;
+use super::task::TICK;
 
 pub(super) fn table(rows: &[Row]) -> String {
     let mut text = String::from(
@@ -21,16 +22,25 @@ pub(super) fn table(rows: &[Row]) -> String {
         // To write to a string never fails.
         _ = writeln!(
             text,
-            "| {load} | {} | {unit} | {:.0} | {} | {:.1} | {} | {:.2} | {:.1} | {} |",
+            "| {load} | {} | {unit} | {:.0} | {} | {:.1} | {} | {:.2} | {} | {} |",
             row.protocol,
             row.instructions,
             ratio(|row| row.instructions),
             row.nanoseconds,
             ratio(|row| row.nanoseconds),
             row.allocations,
-            row.wire,
+            wire(row),
             row.heap.map_or(String::new(), |bytes| bytes.to_string()),
         );
     }
     text
+}
+
+/// The bytes of a unit; for clients that say nothing, those of a client in a second.
+fn wire(row: &Row) -> String {
+    if row.load.is_idle() {
+        format!("{:.1} a second", row.wire * 1e6 / TICK.as_micros() as f64)
+    } else {
+        format!("{:.1}", row.wire)
+    }
 }

@@ -9,7 +9,7 @@ use super::node::Protocol;
 use super::stage::Stage;
 
 /// A tick of a game.
-const TICK: Duration = Duration::from_micros(16_667);
+pub(super) const TICK: Duration = Duration::from_micros(16_667);
 
 /// A step of [`Transfer`]: the path has no delay.
 const STEP: Duration = Duration::from_millis(1);

@@ -117,7 +117,7 @@ fn draw_panel(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(SeriesLabelPosition::LowerLeft)
         .border_style(BLACK)
         .background_style(WHITE)
         .draw()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand, value_parser};
 
 use crate::codecs::Operation;
-use crate::cpu::Load;
+use crate::cpu::{Load, Sweep};
 use crate::peer::Variant;
 #[cfg(unix)]
 use crate::sockets;
@@ -72,10 +72,26 @@ pub(crate) struct Cpu {
     /// Only protocols whose names begin with this
     #[arg(long, value_name = "NAME")]
     pub(crate) peer: Option<String>,
-    /// Runs each load once, as it is, and prints its units, its nanoseconds and its bytes
+    /// Runs each load once, as it is, and prints what it came to
     #[arg(long)]
     pub(crate) once: bool,
-    /// The folder to write to [default: bench/results, if nothing else is asked for]
+    /// Draws instructions against the length of messages, clients and channels: docs/performance.svg
+    #[arg(long, conflicts_with_all = ["load", "peer"])]
+    pub(crate) chart: bool,
+    /// With --once: a line of the chart in place of a load
+    #[arg(long, value_enum, requires = "at", requires = "once")]
+    pub(crate) sweep: Option<Sweep>,
+    /// With --sweep: the point of the line
+    #[arg(long, value_name = "N", requires = "sweep")]
+    pub(crate) at: Option<usize>,
+    /// Fails if porous takes 3 % more instructions than results/cpu-guard.json says, where the same tools
+    /// count
+    #[arg(long)]
+    pub(crate) guard: bool,
+    /// Counts the instructions again, and writes them into results/cpu-guard.json
+    #[arg(long, conflicts_with = "guard")]
+    pub(crate) write_guard: bool,
+    /// The folder to write to [default: bench/results, if nothing else is asked for; docs for the chart]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
 }

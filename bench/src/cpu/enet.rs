@@ -11,14 +11,14 @@ use rusty_enet::{
     Address, EventNoRef, Host, HostSettings, MTU_MAX, Packet, PacketReceived, PeerID, Socket,
 };
 
-use super::node::{Mail, Node};
+use super::node::{Mail, Node, Setup};
 
 /// The time that its clock shows at the start. ENet takes a time of 0 for "never", so the clock does not
 /// begin there.
 const EPOCH: Duration = Duration::from_secs(1);
 
-pub(crate) fn open(remotes: usize, seed: u64) -> Box<dyn Node> {
-    Box::new(Enet::new(remotes, seed))
+pub(crate) fn open(setup: Setup) -> Box<dyn Node> {
+    Box::new(Enet::new(setup))
 }
 
 /// The number of a remote host.
@@ -46,6 +46,18 @@ struct Wires {
     arrived: VecDeque<(usize, Vec<u8>)>,
     spare: Vec<Vec<u8>>,
     leaving: Mail,
+}
+
+impl Wires {
+    /// The bytes of the heap that these take.
+    fn heap(&self) -> usize {
+        let arrived = self.arrived.iter().map(|(_, datagram)| datagram);
+        let datagrams = arrived.chain(&self.spare).map(Vec::capacity);
+        datagrams.sum::<usize>()
+            + self.arrived.capacity() * size_of::<(usize, Vec<u8>)>()
+            + self.spare.capacity() * size_of::<Vec<u8>>()
+            + self.leaving.heap()
+    }
 }
 
 struct Wire(Rc<RefCell<Wires>>);
@@ -78,6 +90,7 @@ struct Enet {
     host: Host<Wire>,
     wires: Rc<RefCell<Wires>>,
     clock: Rc<Cell<Duration>>,
+    channels: u8,
     /// The peers, by the numbers of the remote hosts.
     peers: Vec<Option<PeerID>>,
     /// The numbers of the remote hosts, by peer.
@@ -85,17 +98,17 @@ struct Enet {
 }
 
 impl Enet {
-    fn new(remotes: usize, seed: u64) -> Self {
+    fn new(setup: Setup) -> Self {
         let wires = Rc::new(RefCell::new(Wires::default()));
         let clock = Rc::new(Cell::new(EPOCH));
         let settings = HostSettings {
-            peer_limit: remotes,
-            channel_limit: 1,
+            peer_limit: setup.remotes,
+            channel_limit: setup.channels.into(),
             time: {
                 let clock = Rc::clone(&clock);
                 Box::new(move || clock.get())
             },
-            seed: Some((seed as u32).wrapping_mul(0x9e37_79b9)),
+            seed: Some((setup.seed as u32).wrapping_mul(0x9e37_79b9)),
             ..HostSettings::default()
         };
         let Ok(host) = Host::new(Wire(Rc::clone(&wires)), settings) else {
@@ -105,8 +118,9 @@ impl Enet {
             host,
             wires,
             clock,
-            peers: vec![None; remotes],
-            remotes: vec![0; remotes],
+            channels: setup.channels,
+            peers: vec![None; setup.remotes],
+            remotes: vec![0; setup.remotes],
         }
     }
 
@@ -119,7 +133,7 @@ impl Enet {
 
 impl Node for Enet {
     fn connect(&mut self, _: Instant) {
-        let begun = self.host.connect(Remote(0), 1, 0);
+        let begun = self.host.connect(Remote(0), self.channels.into(), 0);
         assert!(begun.is_ok(), "the first");
     }
 
@@ -145,7 +159,7 @@ impl Node for Enet {
         }
     }
 
-    fn send(&mut self, to: usize, message: &[u8], reliable: bool) -> bool {
+    fn send(&mut self, to: usize, channel: u8, message: &[u8], reliable: bool) -> bool {
         let Some(peer) = self.peers[to] else {
             return false;
         };
@@ -154,7 +168,7 @@ impl Node for Enet {
         } else {
             Packet::unreliable(message)
         };
-        self.host.peer_mut(peer).send(0, &packet).is_ok()
+        self.host.peer_mut(peer).send(channel, &packet).is_ok()
     }
 
     fn datagrams_out(&mut self, _: Instant, put: &mut dyn FnMut(usize, &[u8])) {
@@ -164,5 +178,11 @@ impl Node for Enet {
             put(to, datagram);
         }
         wires.leaving.clear();
+    }
+
+    fn own_heap(&self) -> usize {
+        self.wires.borrow().heap()
+            + self.peers.capacity() * size_of::<Option<PeerID>>()
+            + self.remotes.capacity() * size_of::<usize>()
     }
 }

@@ -1,27 +1,11 @@
-//! The loads whose processor time is counted: hosts in one process, in virtual time, without delay or loss.
-
-use core::time::Duration;
+//! The loads of the table.
 
 use clap::ValueEnum;
-use porous_proto::Instant;
 
-use super::counted::{Counter, counted};
-use super::node::{Mail, Node, Protocol};
+use super::task::{Clients, Messages, Task, Ticks, Transfer};
 
-/// A tick of a game.
-const TICK: Duration = Duration::from_micros(16_667);
-
-/// Ticks before the counting begins: connections are made, and buffers have the length that they keep.
+/// Ticks before the counting begins.
 const WARM_UP: u64 = 300;
-
-/// Messages that the first host of [`Load::DUnreliable`] and [`Load::DReliable`] sends in a tick.
-const MESSAGES: u64 = 32;
-
-/// The length of a packet of [`Load::T`], in bytes.
-const PACKET: usize = 64 << 10;
-
-/// Bytes that [`Load::T`] keeps under way.
-const UNDER_WAY: usize = 256 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Load {
@@ -31,6 +15,8 @@ pub(crate) enum Load {
     DReliable,
     /// 200 clients without messages: the server, for each client and tick
     E200,
+    /// The same with 1000 clients
+    E1000,
     /// 200 clients, 64 bytes from each and 200 bytes to each in a tick: the server, for each client and
     /// tick
     F200,
@@ -38,209 +24,97 @@ pub(crate) enum Load {
     F1000,
     /// Reliable packets of 64 KiB, one way, 256 KiB under way: both hosts, for each KiB
     T,
-}
-
-/// What a load came to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Outcome {
-    /// The units of the load that were done while its instructions were counted.
-    pub(crate) units: u64,
-    pub(crate) time: Duration,
-    /// Bytes of UDP payload, both ways, while the instructions were counted.
-    pub(crate) wire: u64,
+    /// The same with 4 MiB under way
+    T4m,
+    /// Packets of 1 MiB, 4 MiB under way
+    T1m,
 }
 
 impl Load {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::DUnreliable,
         Self::DReliable,
         Self::E200,
+        Self::E1000,
         Self::F200,
         Self::F1000,
         Self::T,
+        Self::T4m,
+        Self::T1m,
     ];
 
     /// The name in tables, and the unit.
-    pub(crate) const fn titles(self) -> [&'static str; 2] {
+    pub(super) const fn titles(self) -> [&'static str; 2] {
         match self {
             Self::DUnreliable => ["D, unreliable", "message"],
             Self::DReliable => ["D, reliable", "message"],
             Self::E200 => ["E, 200 idle clients", "client and tick"],
+            Self::E1000 => ["E, 1000 idle clients", "client and tick"],
             Self::F200 => ["F, 200 clients", "client and tick"],
             Self::F1000 => ["F, 1000 clients", "client and tick"],
-            Self::T => ["T, 64 KiB packets", "KiB"],
+            Self::T => ["T, 64 KiB packets, 256 KiB under way", "KiB"],
+            Self::T4m => ["T, 64 KiB packets, 4 MiB under way", "KiB"],
+            Self::T1m => ["T, 1 MiB packets, 4 MiB under way", "KiB"],
         }
     }
 
-    pub(crate) fn run(self, protocol: &Protocol) -> Outcome {
+    pub(super) const fn is_idle(self) -> bool {
+        matches!(self, Self::E200 | Self::E1000)
+    }
+
+    pub(super) const fn task(self) -> Task {
         match self {
-            Self::DUnreliable => messages(protocol, false),
-            Self::DReliable => messages(protocol, true),
-            Self::E200 => clients(protocol, 200, None, 600),
-            Self::F200 => clients(protocol, 200, Some([64, 200]), 120),
-            Self::F1000 => clients(protocol, 1000, Some([64, 200]), 60),
-            Self::T => transfer(protocol),
+            Self::DUnreliable => messages(false),
+            Self::DReliable => messages(true),
+            Self::E200 => clients(200, None, 600),
+            Self::E1000 => clients(1000, None, 600),
+            Self::F200 => clients(200, Some([64, 200]), 120),
+            Self::F1000 => clients(1000, Some([64, 200]), 60),
+            Self::T => transfer(64 << 10, 256 << 10),
+            Self::T4m => transfer(64 << 10, 4 << 20),
+            Self::T1m => transfer(1 << 20, 4 << 20),
         }
     }
 }
 
-/// A server and its clients.
-struct Stage {
-    now: Instant,
-    server: Box<dyn Node>,
-    clients: Vec<Box<dyn Node>>,
-    to_server: Mail,
-    to_clients: Mail,
-    /// Bytes of all datagrams.
-    wire: u64,
+const fn messages(reliable: bool) -> Task {
+    Task::Messages(Messages {
+        reliable,
+        length: 64,
+        count: 32,
+        channels: 1,
+        ticks: ticks(300),
+    })
 }
 
-impl Stage {
-    fn new(protocol: &Protocol, clients: usize) -> Self {
-        let mut clients: Vec<_> = (0..clients)
-            .map(|n| (protocol.open)(1, n as u64 + 1))
-            .collect();
-        let now = Instant::ZERO;
-        clients.iter_mut().for_each(|client| client.connect(now));
-        Self {
-            now,
-            server: (protocol.open)(clients.len(), 0),
-            clients,
-            to_server: Mail::default(),
-            to_clients: Mail::default(),
-            wire: 0,
-        }
-    }
+const fn clients(count: usize, lengths: Option<[usize; 2]>, counted: u64) -> Task {
+    Task::Clients(Clients {
+        count,
+        lengths,
+        ticks: ticks(counted),
+    })
+}
 
-    /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
-    /// and puts its datagrams on their way.
-    fn clients(&mut self, message: Option<&[u8]>) {
-        for (to, datagram) in self.to_clients.iter() {
-            self.clients[to].datagram_in(self.now, 0, datagram);
-        }
-        self.to_clients.clear();
-        for (n, client) in self.clients.iter_mut().enumerate() {
-            client.service(self.now, &mut |_, _| {});
-            if let Some(message) = message {
-                client.send(0, message, false);
-            }
-            let mail = &mut self.to_server;
-            client.datagrams_out(self.now, &mut |_, datagram| mail.put(n, datagram));
-        }
-        self.wire += self.to_server.len() as u64;
-    }
-
-    /// The same of the server, which sends the message to each client. The messages that it has read.
-    fn server(&mut self, message: Option<&[u8]>) -> u64 {
-        let mut read = 0;
-        for (from, datagram) in self.to_server.iter() {
-            self.server.datagram_in(self.now, from, datagram);
-        }
-        self.to_server.clear();
-        self.server.service(self.now, &mut |_, _| read += 1);
-        if let Some(message) = message {
-            for to in 0..self.clients.len() {
-                self.server.send(to, message, false);
-            }
-        }
-        let mail = &mut self.to_clients;
-        self.server
-            .datagrams_out(self.now, &mut |to, datagram| mail.put(to, datagram));
-        self.wire += self.to_clients.len() as u64;
-        read
+const fn ticks(counted: u64) -> Ticks {
+    Ticks {
+        warm_up: WARM_UP,
+        counted,
     }
 }
 
-/// A server with this number of clients, and the lengths of the messages to it and from it.
-fn clients(protocol: &Protocol, count: usize, lengths: Option<[usize; 2]>, ticks: u64) -> Outcome {
-    let mut stage = Stage::new(protocol, count);
-    let messages = lengths.map(|lengths| lengths.map(|length| vec![7; length]));
-    let [up, down] = match &messages {
-        Some([up, down]) => [Some(&up[..]), Some(&down[..])],
-        None => [None, None],
+/// A transfer of 14 MiB, after one of 2 MiB, or of two of the bytes that are under way.
+const fn transfer(length: usize, under_way: usize) -> Task {
+    let under_way = (under_way / length) as u64;
+    let mebibyte = (1 << 20) / length as u64;
+    let warm_up = if 2 * under_way > 2 * mebibyte {
+        2 * under_way
+    } else {
+        2 * mebibyte
     };
-    let mut counter = Counter::default();
-    let (mut read, mut before) = (0, 0);
-    for tick in 0..WARM_UP + ticks {
-        stage.now = stage.now + TICK;
-        stage.clients(up);
-        if tick < WARM_UP {
-            stage.server(down);
-            before = stage.wire;
-        } else {
-            read += counted(&mut counter, || stage.server(down));
-        }
-    }
-    let units = ticks * count as u64;
-    let expected = if up.is_some() { units } else { 0 };
-    assert_eq!(read, expected, "nothing is lost");
-    Outcome {
-        units,
-        time: counter.time,
-        wire: stage.wire - before,
-    }
-}
-
-/// Messages of 64 bytes, one way.
-fn messages(protocol: &Protocol, reliable: bool) -> Outcome {
-    let ticks = 300;
-    let mut stage = Stage::new(protocol, 1);
-    let mut counter = Counter::default();
-    let (mut read, mut before) = (0, 0);
-    for tick in 0..WARM_UP + ticks {
-        stage.now = stage.now + TICK;
-        let mut work = || {
-            for _ in 0..MESSAGES {
-                stage.clients[0].send(0, &[7; 64], reliable);
-            }
-            stage.clients(None);
-            stage.server(None)
-        };
-        if tick < WARM_UP {
-            work();
-            before = stage.wire;
-        } else {
-            read += counted(&mut counter, work);
-        }
-    }
-    assert_eq!(read, ticks * MESSAGES, "nothing is lost");
-    Outcome {
-        units: read,
-        time: counter.time,
-        wire: stage.wire - before,
-    }
-}
-
-/// Packets of 64 KiB, one way: a new one leaves for each that was read.
-fn transfer(protocol: &Protocol) -> Outcome {
-    let (packets, warm_up) = (256, 32);
-    let mut stage = Stage::new(protocol, 1);
-    // A path without delay: a step each millisecond, until the connection stands.
-    let step = Duration::from_millis(1);
-    let packet = vec![7; PACKET];
-    let mut counter = Counter::default();
-    let (mut sent, mut read) = (0, 0);
-    let (mut before, mut begun) = (0, 0);
-    while read < packets {
-        stage.now = stage.now + step;
-        let most = read + (UNDER_WAY / PACKET) as u64;
-        let mut work = || {
-            while sent < most && stage.clients[0].send(0, &packet, true) {
-                sent += 1;
-            }
-            stage.clients(None);
-            stage.server(None)
-        };
-        if read < warm_up {
-            read += work();
-            (before, begun) = (stage.wire, read);
-        } else {
-            read += counted(&mut counter, work);
-        }
-    }
-    Outcome {
-        units: (read - begun) * (PACKET as u64 >> 10),
-        time: counter.time,
-        wire: stage.wire - before,
-    }
+    Task::Transfer(Transfer {
+        length,
+        under_way,
+        warm_up,
+        packets: warm_up + 14 * mebibyte,
+    })
 }

@@ -1,66 +1,59 @@
-//! The processor time of porous beside other protocols: instructions as callgrind counts them, and time.
+//! The processor time of porous beside other protocols: instructions as callgrind counts them, time, and
+//! allocations.
 
+mod chart;
 mod counted;
 mod enet;
+mod guard;
+mod kcp;
 mod load;
 mod node;
 mod porous;
+mod renet;
+mod row;
+mod stage;
+mod sweep;
+mod table;
+mod task;
 
-use core::fmt::Write as _;
-use std::env::current_exe;
 use std::io::{self, Write as _};
-use std::process::Command;
+use std::path::Path;
 
-use clap::ValueEnum as _;
-
+pub use self::counted::{Allocations, Measure};
 pub(crate) use self::load::Load;
-use self::load::Outcome;
 use self::node::{PROTOCOLS, Protocol};
+use self::row::Row;
+pub(crate) use self::sweep::Sweep;
+use self::table::table;
+use self::task::Task;
 use crate::args::Cpu;
-use crate::callgrind::collected;
 
-/// The name by which callgrind knows what it is to count.
-const COUNTED: &str = "--toggle-collect=*cpu::counted::counted*";
-
-/// A row of the table.
-struct Row {
-    load: Load,
-    protocol: &'static str,
-    /// For each unit.
-    instructions: f64,
-    nanoseconds: f64,
-    wire: f64,
-}
-
-pub(crate) fn main(args: &Cpu) -> io::Result<()> {
-    let takes = |protocol: &&Protocol| {
-        let begin = args.peer.as_deref().unwrap_or("");
-        protocol.name.starts_with(begin)
-    };
-    let loads = || {
-        Load::ALL
-            .into_iter()
-            .filter(|load| args.load.is_none_or(|only| only == *load))
-    };
+pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     if args.once {
-        for (load, protocol) in
-            loads().flat_map(|load| PROTOCOLS.iter().filter(takes).map(move |it| (load, it)))
-        {
-            let Outcome { units, time, wire } = load.run(protocol);
-            writeln!(io::stdout(), "{units} {} {wire}", time.as_nanos())?;
+        for (task, protocol) in tasks(args) {
+            let outcome = task.run(protocol, measure);
+            writeln!(io::stdout(), "{}", serde_json::to_string(&outcome)?)?;
         }
         return Ok(());
     }
-    let mut rows = Vec::new();
-    for load in loads() {
-        for protocol in PROTOCOLS.iter().filter(takes) {
-            rows.push(measure(load, protocol)?);
-        }
+    if args.chart {
+        let docs = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+        let folder = args.out.clone().unwrap_or_else(docs);
+        return chart::write(&folder.join("performance.svg"));
     }
+    if args.guard {
+        return guard::check();
+    }
+    if args.write_guard {
+        return guard::write();
+    }
+    let rows: Vec<_> = selected(args)
+        .map(|(load, protocol)| Row::measure(load, protocol))
+        .collect::<io::Result<_>>()?;
     let text = table(&rows);
     io::stdout().write_all(text.as_bytes())?;
     let is_whole = args.load.is_none() && args.peer.is_none();
-    let usual = is_whole.then(|| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results"));
+    let usual = is_whole.then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("results"));
     match args.out.clone().or(usual) {
         Some(folder) => {
             std::fs::create_dir_all(&folder)?;
@@ -70,79 +63,31 @@ pub(crate) fn main(args: &Cpu) -> io::Result<()> {
     }
 }
 
-/// Runs this program for one row: once as it is, and once under callgrind.
-fn measure(load: Load, protocol: &Protocol) -> io::Result<Row> {
-    let wrong = |said: &str| io::Error::other(format!("not understood: {said}"));
-    let name = load.to_possible_value().expect("a name");
-    let own = [
-        "cpu",
-        "--once",
-        "--load",
-        name.get_name(),
-        "--peer",
-        protocol.name,
-    ];
-    // The fastest of three: other work of the machine only adds to the time.
-    let mut best: Option<[u64; 3]> = None;
-    for _ in 0..3 {
-        let done = Command::new(current_exe()?).args(own).output()?;
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        let mut words = said.split_whitespace().map_while(|word| word.parse().ok());
-        let (Some(units), Some(time), Some(wire)) = (words.next(), words.next(), words.next())
-        else {
-            return Err(wrong(&said));
-        };
-        if best.is_none_or(|[_, least, _]| time < least) {
-            best = Some([units, time, wire]);
-        }
-    }
-    let done = Command::new("valgrind")
-        .args([
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--collect-atstart=no",
-            COUNTED,
-        ])
-        .arg(current_exe()?)
-        .args(own)
-        .output()?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let instructions = collected(&said).ok_or_else(|| wrong(&said))?;
-    let [units, time, wire] = best.unwrap_or([1; 3]);
-    Ok(Row {
-        load,
-        protocol: protocol.name,
-        instructions: instructions as f64 / units as f64,
-        nanoseconds: time as f64 / units as f64,
-        wire: wire as f64 / units as f64,
-    })
+/// What is asked for to be run once.
+fn tasks(args: &Cpu) -> Vec<(Task, &'static Protocol)> {
+    let Some((sweep, at)) = args.sweep.zip(args.at) else {
+        let loads = selected(args).map(|(load, protocol)| (load.task(), protocol));
+        return loads.collect();
+    };
+    let protocols = protocols(args).filter(|protocol| sweep.is_possible(at, protocol));
+    protocols
+        .map(|protocol| (sweep.task(at), protocol))
+        .collect()
 }
 
-fn table(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "# Processor time\n\nWhat the rows and columns mean: see `bench/README.md`, \"Processor time\".\n\n\
-         | load | protocol | for each | instructions | to rusty_enet | ns | to rusty_enet | bytes |\n\
-         | --- | --- | --- | --: | --: | --: | --: | --: |\n",
-    );
-    for row in rows {
-        let beside = rows
-            .iter()
-            .find(|other| other.load == row.load && other.protocol == "rusty_enet");
-        let ratio = |of: fn(&Row) -> f64| {
-            beside.map_or(String::new(), |other| format!("{:.2}", of(row) / of(other)))
-        };
-        let [load, unit] = row.load.titles();
-        // To write to a string never fails.
-        _ = writeln!(
-            text,
-            "| {load} | {} | {unit} | {:.0} | {} | {:.1} | {} | {:.1} |",
-            row.protocol,
-            row.instructions,
-            ratio(|row| row.instructions),
-            row.nanoseconds,
-            ratio(|row| row.nanoseconds),
-            row.wire,
-        );
-    }
-    text
+fn protocols(args: &Cpu) -> impl Iterator<Item = &'static Protocol> {
+    let begin = args.peer.as_deref().unwrap_or("");
+    let all = PROTOCOLS.iter();
+    all.filter(move |protocol| protocol.name.starts_with(begin))
+}
+
+/// The loads and protocols that are asked for, in the order of the table.
+fn selected(args: &Cpu) -> impl Iterator<Item = (Load, &'static Protocol)> {
+    let loads = Load::ALL
+        .into_iter()
+        .filter(|load| args.load.is_none_or(|only| only == *load));
+    loads.flat_map(move |load| {
+        let able = protocols(args).filter(move |protocol| (protocol.carries)(load));
+        able.map(move |protocol| (load, protocol))
+    })
 }

@@ -3,6 +3,8 @@
 
 use porous_proto::Instant;
 
+use super::load::Load;
+
 /// One host. Its remote hosts have numbers from 0.
 ///
 /// A step is always the same: all datagrams that have arrived go [in](Self::datagram_in),
@@ -18,32 +20,65 @@ pub(crate) trait Node {
     fn service(&mut self, now: Instant, read: &mut dyn FnMut(usize, &[u8]));
 
     /// Sends a message; `false` if there is no room for it now, or no connection yet.
-    fn send(&mut self, to: usize, message: &[u8], reliable: bool) -> bool;
+    fn send(&mut self, to: usize, channel: u8, message: &[u8], reliable: bool) -> bool;
 
     /// Hands over all datagrams that are to leave now, each with the number of its receiver.
     fn datagrams_out(&mut self, now: Instant, put: &mut dyn FnMut(usize, &[u8]));
+
+    /// Bytes of the heap that the bench's own bookkeeping takes, and not the protocol.
+    fn own_heap(&self) -> usize;
+}
+
+/// What a host is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    /// Remote hosts.
+    pub(crate) remotes: usize,
+    /// Channels of each connection.
+    pub(crate) channels: u8,
+    /// Random numbers follow from this.
+    pub(crate) seed: u64,
 }
 
 /// A protocol with one set of options.
 pub(crate) struct Protocol {
     pub(crate) name: &'static str,
-    /// Makes a host for this number of remote hosts. Its random numbers follow from the second argument.
-    pub(crate) open: fn(usize, u64) -> Box<dyn Node>,
+    pub(crate) open: fn(Setup) -> Box<dyn Node>,
+    /// Whether the protocol can do a load.
+    pub(crate) carries: fn(Load) -> bool,
 }
 
-/// All protocols, in the order of the tables. The first is the one that the others are beside.
-pub(crate) const PROTOCOLS: [Protocol; 3] = [
+/// All protocols, in the order of the tables.
+pub(crate) const PROTOCOLS: [Protocol; 5] = [
     Protocol {
         name: "porous-modern",
         open: super::porous::modern,
+        carries: |_| true,
     },
     Protocol {
         name: "porous-paper",
         open: super::porous::paper,
+        carries: |_| true,
     },
     Protocol {
         name: "rusty_enet",
         open: super::enet::open,
+        carries: |_| true,
+    },
+    Protocol {
+        name: "renet",
+        open: super::renet::open,
+        // A connection that says nothing costs nothing without a transport, which keeps it alive.
+        carries: |load| !load.is_idle(),
+    },
+    Protocol {
+        name: "kcp-fast",
+        open: super::kcp::fast,
+        // A conversation is not a server, and its packets have at most 127 segments.
+        carries: |load| {
+            let [unreliable, reliable] = [Load::DUnreliable, Load::DReliable];
+            [unreliable, reliable, Load::T, Load::T4m].contains(&load)
+        },
     },
 ];
 
@@ -73,6 +108,11 @@ impl Mail {
     /// The bytes of all datagrams.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// The bytes of the heap that this takes.
+    pub(crate) fn heap(&self) -> usize {
+        self.bytes.capacity() + self.datagrams.capacity() * size_of::<(usize, usize)>()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -1,18 +1,20 @@
 //! porous, under both policies.
 
-use porous_proto::{ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy};
+use porous_proto::{
+    ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy, Priority,
+};
 use porous_sim::{ChaCha8Rng, Seed};
 
-use super::node::Node;
+use super::node::{Node, Setup};
 
 /// The recommended policy.
-pub(crate) fn modern(remotes: usize, seed: u64) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Modern, remotes, seed))
+pub(crate) fn modern(setup: Setup) -> Box<dyn Node> {
+    Box::new(Porous::new(Policy::Modern, setup))
 }
 
 /// The policy of the paper.
-pub(crate) fn paper(remotes: usize, seed: u64) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Paper, remotes, seed))
+pub(crate) fn paper(setup: Setup) -> Box<dyn Node> {
+    Box::new(Porous::new(Policy::Paper, setup))
 }
 
 struct Porous {
@@ -23,15 +25,20 @@ struct Porous {
 }
 
 impl Porous {
-    fn new(policy: Policy, remotes: usize, seed: u64) -> Self {
-        let config = Config::new().policy(policy).max_peers(remotes as u32);
-        let mut host = Host::new(config, Seed::new(seed).stream("porous", 0));
+    fn new(policy: Policy, setup: Setup) -> Self {
+        let priorities = vec![Priority::Low; setup.channels.into()];
+        let config = Config::new().channels(&priorities);
+        // Thousands of clients connect at the same instant.
+        let config = config.and_then(|config| config.reply_limits(100_000, 1_000_000));
+        let config = config.expect("within the limits").policy(policy);
+        let config = config.max_peers(setup.remotes as u32);
+        let mut host = Host::new(config, Seed::new(setup.seed).stream("porous", 0));
         host.listen(Listen::Open)
             .expect("a configuration of a server");
         Self {
             buf: vec![0; host.max_datagram_size()],
             host,
-            peers: vec![None; remotes],
+            peers: vec![None; setup.remotes],
         }
     }
 }
@@ -60,7 +67,7 @@ impl Node for Porous {
         }
     }
 
-    fn send(&mut self, to: usize, message: &[u8], reliable: bool) -> bool {
+    fn send(&mut self, to: usize, channel: u8, message: &[u8], reliable: bool) -> bool {
         let mode = if reliable {
             Mode::Reliable
         } else {
@@ -69,7 +76,9 @@ impl Node for Porous {
         let Some(peer) = self.peers[to] else {
             return false;
         };
-        let sent = self.host.send(peer, ChannelId(0), message.to_vec(), mode);
+        let sent = self
+            .host
+            .send(peer, ChannelId(channel), message.to_vec(), mode);
         sent.is_ok()
     }
 
@@ -77,5 +86,9 @@ impl Node for Porous {
         while let Some(transmit) = self.host.poll_transmit(now, &mut self.buf) {
             put(transmit.to, transmit.datagram);
         }
+    }
+
+    fn own_heap(&self) -> usize {
+        self.buf.capacity() + self.peers.capacity() * size_of::<Option<PeerId>>()
     }
 }

@@ -1,0 +1,130 @@
+//! A row of the table, measured by running this program again.
+
+use std::env::{consts, current_exe, var_os};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use clap::ValueEnum as _;
+
+use super::load::Load;
+use super::node::Protocol;
+use super::task::Outcome;
+use crate::callgrind::collected;
+
+/// The name by which callgrind knows what it is to count.
+const COUNTED: &str = "--toggle-collect=*cpu::counted::counted*";
+
+/// The executable with an allocator that counts.
+const COUNTING: &str = "porous-bench-counting";
+
+/// A load of one protocol. All but `heap` is for each unit.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) load: Load,
+    pub(super) protocol: &'static str,
+    pub(super) instructions: f64,
+    pub(super) nanoseconds: f64,
+    pub(super) allocations: f64,
+    pub(super) wire: f64,
+    /// Bytes of the server's heap for each client, where the load has a server.
+    pub(super) heap: Option<i64>,
+}
+
+impl Row {
+    /// Runs the load three times as it is, once with an allocator that counts, and once under callgrind.
+    pub(super) fn measure(load: Load, protocol: &Protocol) -> io::Result<Self> {
+        let own = current_exe()?;
+        let counting = counting(&own)?;
+        let task = task(load);
+        // The fastest of three: other work of the machine only adds to the time.
+        let mut nanoseconds = u64::MAX;
+        for _ in 0..3 {
+            nanoseconds = nanoseconds.min(outcome(&own, &task, protocol)?.nanoseconds);
+        }
+        let counts = outcome(&counting, &task, protocol)?;
+        let instructions = instructions_of_unit(&task, protocol)?;
+        let of_unit = |all: u64| all as f64 / counts.units as f64;
+        Ok(Self {
+            load,
+            protocol: protocol.name,
+            instructions,
+            nanoseconds: of_unit(nanoseconds),
+            allocations: of_unit(counts.allocations),
+            wire: of_unit(counts.wire),
+            heap: counts.heap,
+        })
+    }
+}
+
+/// The executable with an allocator that counts, beside this one. `cargo run` has built this one alone.
+fn counting(own: &Path) -> io::Result<PathBuf> {
+    let counting = own.with_file_name(format!("{COUNTING}{}", consts::EXE_SUFFIX));
+    if counting.exists() {
+        return Ok(counting);
+    }
+    let cargo = var_os("CARGO").unwrap_or("cargo".into());
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let built = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--locked",
+            "--bin",
+            COUNTING,
+        ])
+        .arg("--manifest-path")
+        .arg(manifest)
+        .status()?;
+    if built.success() && counting.exists() {
+        Ok(counting)
+    } else {
+        let missing = format!("{} is missing: build it by cargo", counting.display());
+        Err(io::Error::new(io::ErrorKind::NotFound, missing))
+    }
+}
+
+/// The part of the command line that names a load.
+pub(super) fn task(load: Load) -> [String; 2] {
+    let name = load.to_possible_value().expect("a name");
+    ["--load".into(), name.get_name().into()]
+}
+
+fn outcome(program: &Path, task: &[String], protocol: &Protocol) -> io::Result<Outcome> {
+    let mut command = Command::new(program);
+    let done = once(&mut command, task, protocol).output()?;
+    understood(&done)
+}
+
+/// The instructions for each unit, counted by callgrind. The task is a part of the command line.
+pub(super) fn instructions_of_unit(task: &[String], protocol: &Protocol) -> io::Result<f64> {
+    let mut command = Command::new("valgrind");
+    command
+        .args([
+            "--tool=callgrind",
+            "--callgrind-out-file=/dev/null",
+            "--collect-atstart=no",
+            COUNTED,
+        ])
+        .arg(current_exe()?);
+    let done = once(&mut command, task, protocol).output()?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    let count = collected(&said).ok_or_else(|| not_understood(&said))?;
+    Ok(count as f64 / understood(&done)?.units as f64)
+}
+
+/// Adds the rest of a command line that runs a task once.
+fn once<'a>(command: &'a mut Command, task: &[String], protocol: &Protocol) -> &'a mut Command {
+    let command = command.args(["cpu", "--once"]).args(task);
+    command.args(["--peer", protocol.name])
+}
+
+fn understood(done: &Output) -> io::Result<Outcome> {
+    let wrong = |_| not_understood(&String::from_utf8_lossy(&done.stderr));
+    serde_json::from_slice(&done.stdout).map_err(wrong)
+}
+
+fn not_understood(said: &str) -> io::Error {
+    io::Error::other(format!("not understood: {said}"))
+}

@@ -1,0 +1,111 @@
+//! A server and its clients in one process, which hand each other their datagrams.
+
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::counted::{Counter, Measure};
+use super::node::{Mail, Node, Protocol, Setup};
+
+/// A server and its clients.
+pub(super) struct Stage {
+    pub(super) now: Instant,
+    server: Box<dyn Node>,
+    clients: Vec<Box<dyn Node>>,
+    to_server: Mail,
+    to_clients: Mail,
+    /// Bytes of all datagrams.
+    pub(super) wire: u64,
+}
+
+impl Stage {
+    /// Clients that have begun to connect. What the server holds counts.
+    pub(super) fn new(
+        protocol: &Protocol,
+        clients: usize,
+        channels: u8,
+        counter: &mut Counter,
+    ) -> Self {
+        let setup = |remotes, n| Setup {
+            remotes,
+            channels,
+            seed: n as u64,
+        };
+        let mut clients: Vec<_> = (1..=clients)
+            .map(|n| (protocol.open)(setup(1, n)))
+            .collect();
+        let now = Instant::ZERO;
+        clients.iter_mut().for_each(|client| client.connect(now));
+        Self {
+            now,
+            server: counter.aside(|| (protocol.open)(setup(clients.len(), 0))),
+            clients,
+            to_server: Mail::default(),
+            to_clients: Mail::default(),
+            wire: 0,
+        }
+    }
+
+    pub(super) fn wait(&mut self, time: Duration) {
+        self.now = self.now + time;
+    }
+
+    /// The first client sends a message; `false` if it has no room for it.
+    pub(super) fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
+        self.clients[0].send(0, channel, message, reliable)
+    }
+
+    /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
+    /// and puts its datagrams on their way.
+    pub(super) fn clients(&mut self, message: Option<&[u8]>) {
+        for (to, datagram) in self.to_clients.iter() {
+            self.clients[to].datagram_in(self.now, 0, datagram);
+        }
+        self.to_clients.clear();
+        for (n, client) in self.clients.iter_mut().enumerate() {
+            client.service(self.now, &mut |_, _| {});
+            if let Some(message) = message {
+                client.send(0, 0, message, false);
+            }
+            let mail = &mut self.to_server;
+            client.datagrams_out(self.now, &mut |_, datagram| mail.put(n, datagram));
+        }
+        self.wire += self.to_server.len() as u64;
+    }
+
+    /// The same of the server, which sends the message to each client. The messages that it has read.
+    pub(super) fn server(&mut self, message: Option<&[u8]>) -> u64 {
+        let mut read = 0;
+        for (from, datagram) in self.to_server.iter() {
+            self.server.datagram_in(self.now, from, datagram);
+        }
+        self.to_server.clear();
+        self.server.service(self.now, &mut |_, _| read += 1);
+        if let Some(message) = message {
+            for to in 0..self.clients.len() {
+                self.server.send(to, 0, message, false);
+            }
+        }
+        let mail = &mut self.to_clients;
+        self.server
+            .datagrams_out(self.now, &mut |to, datagram| mail.put(to, datagram));
+        self.wire += self.to_clients.len() as u64;
+        read
+    }
+
+    /// The heap of the server in bytes, for each client, if `held` bytes are what [`new`](Self::new) and all
+    /// calls of [`server`](Self::server) hold. That of an empty server for one client does not count, nor
+    /// does the bench's own.
+    pub(super) fn heap_of_peer(&self, protocol: &Protocol, held: i64, measure: Measure) -> i64 {
+        let mut counter = Counter::new(Some(measure));
+        let setup = Setup {
+            remotes: 1,
+            channels: 1,
+            seed: 0,
+        };
+        let empty = counter.aside(|| (protocol.open)(setup));
+        let empty = counter.held - empty.own_heap() as i64;
+        let own = self.server.own_heap() + self.to_clients.heap();
+        (held - own as i64 - empty) / self.clients.len() as i64
+    }
+}

@@ -1,0 +1,183 @@
+//! What hosts do while their processor time is counted: in virtual time, without delay or loss.
+
+use core::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::counted::{Counter, Measure, counted};
+use super::node::Protocol;
+use super::stage::Stage;
+
+/// A tick of a game.
+pub(super) const TICK: Duration = Duration::from_micros(16_667);
+
+/// A step of [`Transfer`]: the path has no delay.
+const STEP: Duration = Duration::from_millis(1);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Task {
+    Messages(Messages),
+    Clients(Clients),
+    Transfer(Transfer),
+}
+
+/// Messages, one way, over the channels in turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Messages {
+    pub(super) reliable: bool,
+    pub(super) length: usize,
+    /// Messages in a tick.
+    pub(super) count: u64,
+    pub(super) channels: u8,
+    pub(super) ticks: Ticks,
+}
+
+/// A server and its clients.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clients {
+    pub(super) count: usize,
+    /// The lengths of the unreliable messages to the server and from it, one to and from each client in a
+    /// tick.
+    pub(super) lengths: Option<[usize; 2]>,
+    pub(super) ticks: Ticks,
+}
+
+/// Reliable packets, one way: a new one leaves for each that was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub(super) length: usize,
+    /// Packets that were sent and not yet read, at most.
+    pub(super) under_way: u64,
+    /// Packets before the counting begins.
+    pub(super) warm_up: u64,
+    /// Packets in all.
+    pub(super) packets: u64,
+}
+
+/// Ticks before the counting begins, so that connections are made and buffers have the length that they
+/// keep, and ticks that count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    pub(super) warm_up: u64,
+    pub(super) counted: u64,
+}
+
+/// What a task came to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    /// Messages, clients and ticks, or KiB that were done while instructions were counted.
+    pub(super) units: u64,
+    pub(super) nanoseconds: u64,
+    /// Bytes of UDP payload, both ways, while instructions were counted.
+    pub(super) wire: u64,
+    /// Allocations while instructions were counted; 0 where nothing counts them.
+    pub(super) allocations: u64,
+    /// The heap of a server in bytes, for each of its clients.
+    pub(super) heap: Option<i64>,
+}
+
+impl Task {
+    pub(super) fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        match self {
+            Self::Messages(messages) => messages.run(protocol, measure),
+            Self::Clients(clients) => clients.run(protocol, measure),
+            Self::Transfer(transfer) => transfer.run(protocol, measure),
+        }
+    }
+}
+
+impl Messages {
+    fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        let mut counter = Counter::new(measure);
+        let mut stage = Stage::new(protocol, 1, self.channels, &mut counter);
+        let message = vec![7; self.length];
+        let mut channels = (0..self.channels).cycle();
+        let (mut read, mut before) = (0, 0);
+        for tick in 0..self.ticks.warm_up + self.ticks.counted {
+            stage.wait(TICK);
+            let mut work = || {
+                for channel in channels.by_ref().take(self.count as usize) {
+                    stage.send(channel, &message, self.reliable);
+                }
+                stage.clients(None);
+                stage.server(None)
+            };
+            if tick < self.ticks.warm_up {
+                work();
+                before = stage.wire;
+            } else {
+                read += counted(&mut counter, work);
+            }
+        }
+        assert_eq!(read, self.ticks.counted * self.count, "nothing is lost");
+        Outcome::new(read, stage.wire - before, &counter, None)
+    }
+}
+
+impl Clients {
+    fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        let mut counter = Counter::new(measure);
+        let mut stage = Stage::new(protocol, self.count, 1, &mut counter);
+        let messages = self.lengths.map(|lengths| lengths.map(|len| vec![7; len]));
+        let [up, down] = match &messages {
+            Some([up, down]) => [Some(&up[..]), Some(&down[..])],
+            None => [None, None],
+        };
+        let (mut read, mut before) = (0, 0);
+        for tick in 0..self.ticks.warm_up + self.ticks.counted {
+            stage.wait(TICK);
+            stage.clients(up);
+            if tick < self.ticks.warm_up {
+                counter.aside(|| stage.server(down));
+                before = stage.wire;
+            } else {
+                read += counted(&mut counter, || stage.server(down));
+            }
+        }
+        let units = self.ticks.counted * self.count as u64;
+        let expected = if up.is_some() { units } else { 0 };
+        assert_eq!(read, expected, "nothing is lost");
+        let heap = measure.map(|measure| stage.heap_of_peer(protocol, counter.held, measure));
+        Outcome::new(units, stage.wire - before, &counter, heap)
+    }
+}
+
+impl Transfer {
+    fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        let mut counter = Counter::new(measure);
+        let mut stage = Stage::new(protocol, 1, 1, &mut counter);
+        let packet = vec![7; self.length];
+        let (mut sent, mut read) = (0, 0);
+        let (mut before, mut begun) = (0, 0);
+        while read < self.packets {
+            stage.wait(STEP);
+            let mut work = || {
+                while sent < read + self.under_way && stage.send(0, &packet, true) {
+                    sent += 1;
+                }
+                stage.clients(None);
+                stage.server(None)
+            };
+            if read < self.warm_up {
+                read += work();
+                (before, begun) = (stage.wire, read);
+            } else {
+                read += counted(&mut counter, work);
+            }
+        }
+        let units = (read - begun) * (self.length as u64 >> 10);
+        Outcome::new(units, stage.wire - before, &counter, None)
+    }
+}
+
+impl Outcome {
+    fn new(units: u64, wire: u64, counter: &Counter, heap: Option<i64>) -> Self {
+        Self {
+            units,
+            nanoseconds: counter.time.as_nanos() as u64,
+            wire,
+            allocations: counter.allocations,
+            heap,
+        }
+    }
+}

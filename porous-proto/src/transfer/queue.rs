@@ -13,7 +13,7 @@ use crate::time::Instant;
 /// Frames kept behind the window although their acknowledgement is not awaited, so that a late one is
 /// recognised: that of a bare acknowledgement or a ping ends the repetition of what this reported, that of a
 /// dropped frame tells how late the frame was.
-const REMEMBERED_MAX: usize = 48;
+const REMEMBERED_MAX: usize = 64;
 
 /// What a frame carries, as far as its fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +245,11 @@ impl TransferQueue {
             self.open.set(id);
         }
         self.flight += record.bytes();
+        // A quarter more at a time: a ring that doubles would have room for 128 records where 64 and a few
+        // are remembered.
+        if self.records.len() == self.records.capacity() {
+            self.records.reserve_exact((self.records.len() / 4).max(4));
+        }
         self.records.push_back(record);
         self.settle();
     }

@@ -277,16 +277,23 @@ impl Draws {
     }
 }
 
-fn assert_true(story: &Story, corrections: &mut usize) {
+/// What became of the packets of several stories.
+#[derive(Default)]
+struct Sums {
+    outcomes: HashMap<Outcome, u32>,
+    /// Words that proved wrong.
+    corrections: u32,
+}
+
+fn assert_true(story: &Story, sums: &mut Sums) {
     let (fates, cancelled) = (&story.fates, &story.cancelled);
     let seed = story.pair.world.seed();
-    let mut counts = HashMap::new();
     for (number, fate) in fates {
         let context = format!("{number}: {fate:?}; {seed}");
         assert!(!fate.told.is_empty() && fate.told.len() <= 3, "{context}");
         let outcome = *fate.told.last().unwrap();
-        *counts.entry(outcome).or_insert(0) += 1;
-        *corrections += usize::from(fate.told.len() > 1);
+        *sums.outcomes.entry(outcome).or_insert(0) += 1;
+        sums.corrections += u32::from(fate.told.len() > 1);
         let options = fate.options.unwrap();
         let reliable = options.mode() == Mode::Reliable;
         let delivered = outcome == Outcome::Delivered;
@@ -300,8 +307,6 @@ fn assert_true(story: &Story, corrections: &mut usize) {
             _ => panic!("{context}"),
         }
     }
-    let all = counts.len() == 5 && counts.values().all(|&count| count > 5);
-    assert!(all, "{counts:?} are not all kinds");
 }
 
 /// Packets of all kinds, and what became of them.
@@ -357,7 +362,7 @@ impl Story {
 /// The last receipt of each packet says what became of it. D2.
 #[test]
 fn receipts_are_true_on_a_bad_network() {
-    let mut corrections = 0;
+    let mut sums = Sums::default();
     for seed in 0..4 {
         let config = two_channels().bandwidth(60_000, 60_000).unwrap();
         let mut story = Story {
@@ -380,8 +385,12 @@ fn receipts_are_true_on_a_bad_network() {
             story.pair.world.run_for(5 * MS);
             story.receive();
         }
-        assert_true(&story, &mut corrections);
+        assert_true(&story, &mut sums);
         let _ = story.pair.world.host(Pair::A).audit();
     }
-    assert!(corrections > 0, "{corrections} words proved wrong");
+    // Of all stories together: the rarest kind, what is skipped, is 2 to 27 packets of one.
+    let counts = &sums.outcomes;
+    let all = counts.len() == 5 && counts.values().all(|&count| count > 10);
+    assert!(all, "{counts:?} are not all kinds");
+    assert!(sums.corrections > 0, "no word proved wrong");
 }

@@ -135,7 +135,8 @@ fn of_a_minute(policy: Policy) -> (u64, u64) {
 fn a_silent_connection_costs_eleven_bytes_a_second() {
     let (datagrams, bytes) = of_a_minute(Policy::Modern);
     assert!((46..=48).contains(&datagrams), "{datagrams}");
-    assert!((655..=685).contains(&bytes), "{bytes}");
+    // Ids that begin elsewhere than at 0 take up to four bytes at first.
+    assert!((655..=720).contains(&bytes), "{bytes}");
     let (datagrams, bytes) = of_a_minute(Policy::Paper);
     assert!((170..=240).contains(&datagrams), "{datagrams}");
     assert!((3500..=4600).contains(&bytes), "{bytes}");

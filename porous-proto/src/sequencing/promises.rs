@@ -110,7 +110,15 @@ impl Promise {
 
     /// The outcome, once it is known whether the remote application got it or never will.
     fn outcome(&self, given: bool) -> Outcome {
-        let not_sent = self.given_up.unwrap_or(Outcome::Lost);
+        // The remote host may pass a packet that nobody waits for any more before this host has found that it
+        // was lost, and given it up.
+        let is_unwanted = (self.cancelled || self.outdated) && self.told.is_none();
+        let not_given = if is_unwanted {
+            Outcome::Cancelled
+        } else {
+            Outcome::Lost
+        };
+        let not_sent = self.given_up.unwrap_or(not_given);
         match (given, self.arrived && self.given_up.is_none()) {
             (true, _) => Outcome::Delivered,
             (false, true) => Outcome::Skipped,

@@ -1,32 +1,13 @@
 //! renet: its message layer, without a transport and so without a handshake.
 
-use core::time::Duration;
-
 use porous_proto::Instant;
-use renet::{ChannelConfig, ConnectionConfig, RenetClient, RenetServer, SendType};
+use renet::{RenetClient, RenetServer};
 
 use super::node::{Node, Setup};
+use crate::peers::renet::config;
 
 pub(crate) fn open(setup: Setup) -> Box<dyn Node> {
     Box::new(Renet::new(setup))
-}
-
-/// The options of `DefaultChannel`, with this number of reliable channels. The unreliable one is behind them.
-fn config(channels: u8) -> ConnectionConfig {
-    let channel = |channel_id, send_type| ChannelConfig {
-        channel_id,
-        max_memory_usage_bytes: 5 * 1024 * 1024,
-        send_type,
-    };
-    let resend_time = Duration::from_millis(300);
-    let reliable = |id| channel(id, SendType::ReliableOrdered { resend_time });
-    let mut all = vec![channel(channels, SendType::Unreliable)];
-    all.extend((0..channels).map(reliable));
-    ConnectionConfig {
-        client_channels_config: all.clone(),
-        server_channels_config: all,
-        ..ConnectionConfig::default()
-    }
 }
 
 /// The roles are different types of renet.

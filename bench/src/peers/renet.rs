@@ -15,8 +15,8 @@ pub(crate) fn open(_: u64) -> Ends {
     [Box::new(Renet::new()), Box::new(Renet::new())]
 }
 
-/// The options of `DefaultChannel`, with as many reliable channels as the bench needs.
-fn channels() -> Vec<ChannelConfig> {
+/// The options of `DefaultChannel`, with this number of reliable channels. The unreliable one is behind them.
+pub(crate) fn config(channels: u8) -> ConnectionConfig {
     let channel = |channel_id, send_type| ChannelConfig {
         channel_id,
         max_memory_usage_bytes: 5 * 1024 * 1024,
@@ -24,9 +24,13 @@ fn channels() -> Vec<ChannelConfig> {
     };
     let resend_time = Duration::from_millis(300);
     let reliable = |id| channel(id, SendType::ReliableOrdered { resend_time });
-    let mut all = vec![channel(UNRELIABLE, SendType::Unreliable)];
-    all.extend((0..CHANNELS).map(reliable));
-    all
+    let mut all = vec![channel(channels, SendType::Unreliable)];
+    all.extend((0..channels).map(reliable));
+    ConnectionConfig {
+        client_channels_config: all.clone(),
+        server_channels_config: all,
+        ..ConnectionConfig::default()
+    }
 }
 
 struct Renet {
@@ -38,12 +42,7 @@ struct Renet {
 
 impl Renet {
     fn new() -> Self {
-        let config = ConnectionConfig {
-            client_channels_config: channels(),
-            server_channels_config: channels(),
-            ..ConnectionConfig::default()
-        };
-        let mut client = RenetClient::new(config);
+        let mut client = RenetClient::new(config(CHANNELS));
         client.set_connected();
         Self {
             client,

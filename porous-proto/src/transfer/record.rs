@@ -47,7 +47,7 @@ pub(super) struct Record {
     flags: u8,
 }
 
-// A connection at its ease remembers 64 of them.
+// A peer with traffic has 64 of them and more.
 const _: () = assert!(size_of::<Record>() == 24);
 
 impl Record {

@@ -119,7 +119,7 @@ impl List {
     }
 }
 
-/// A [`List`] to which nothing is added any more: half as long, as nobody asks for its end.
+/// A [`List`] to which nothing is added any more: half as long, as its end is not needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     head: u32,

@@ -1,9 +1,8 @@
 //! Pings (§3.1.3). Under the paper's policy they are the only source of round-trip times. Under the modern
 //! one they ask where nothing else tells a round trip, and keep a silent connection alive.
 
+use alloc::vec::Vec;
 use core::time::Duration;
-
-use arrayvec::ArrayVec;
 
 use crate::config::Policy;
 use crate::time::Instant;
@@ -34,8 +33,8 @@ const OUTSTANDING_MAX: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Pings {
     next_id: u16,
-    /// Pings on their way, the oldest first, and when each was sent.
-    outstanding: ArrayVec<(u16, Instant), OUTSTANDING_MAX>,
+    /// Pings on their way, the oldest first, and when each was sent: [`OUTSTANDING_MAX`] at most.
+    outstanding: Vec<(u16, Instant)>,
     /// When the next ping is due; never while `pending`.
     due: Instant,
     /// True if a ping leaves with the next datagram.
@@ -72,7 +71,7 @@ impl Pings {
         };
         Self {
             next_id: 0,
-            outstanding: ArrayVec::new_const(),
+            outstanding: Vec::new(),
             due: Instant::NEVER,
             pending: true,
             idle_interval: idle_interval.max(MIN_INTERVAL),
@@ -115,7 +114,7 @@ impl Pings {
     }
 
     /// Whether a ping is on its way, or lost.
-    pub(super) const fn is_asking(&self) -> bool {
+    pub(super) fn is_asking(&self) -> bool {
         !self.outstanding.is_empty()
     }
 
@@ -156,7 +155,7 @@ impl Pings {
         (self.pending, self.pinged) = (false, false);
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
-        if self.outstanding.is_full() {
+        if self.outstanding.len() >= OUTSTANDING_MAX {
             self.outstanding.remove(0);
         }
         self.outstanding.push((id, now));
@@ -194,8 +193,6 @@ impl Pings {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
-
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);

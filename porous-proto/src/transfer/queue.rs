@@ -344,6 +344,13 @@ impl TransferQueue {
         self.open.first(low.max(self.first)..end, true)
     }
 
+    /// Whether nothing more is to be known of the first frame, whose acknowledgement is not awaited.
+    fn may_forget(&self) -> bool {
+        // What is behind a dropped frame stays: it tells whether the frame was the only one that was lost.
+        let is_told = |first: &Record| matches!(first.fate(), Fate::Settled | Fate::LeftOut);
+        self.records.len() > self.remembered() || self.records.front().is_some_and(is_told)
+    }
+
     /// Records that are kept, if no acknowledgement of the first one is awaited.
     fn remembered(&self) -> usize {
         let half = usize::try_from(self.window.size() / 2).unwrap_or(usize::MAX);
@@ -366,7 +373,7 @@ impl TransferQueue {
             base += 1;
         }
         self.window.advance_to(base);
-        while self.first < self.window.base() && self.records.len() > self.remembered() {
+        while self.first < self.window.base() && self.may_forget() {
             self.records.pop_front();
             self.open.clear(self.first);
             self.first += 1;

@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use crate::config::Policy;
-use crate::serial::reach;
+use crate::serial::{reach, truncate};
 use crate::time::Instant;
 
 /// How late a datagram may be and still be understood, and for how long a width is kept.
@@ -16,16 +16,17 @@ const BUCKETS: usize = 8;
 /// How many ids were used in the last two seconds, in buckets of a quarter of a second.
 #[derive(Debug)]
 struct Advance {
-    /// The next id when each of the last buckets began, the oldest first.
-    at: [u64; BUCKETS + 1],
+    /// The lowest 32 bits of the next id when each of the last buckets began, the oldest first: no host sends
+    /// so many frames in two seconds.
+    at: [u32; BUCKETS + 1],
     /// The number of the current bucket.
     current: u64,
 }
 
 impl Advance {
-    const fn new(first: u64) -> Self {
+    fn new(first: u64) -> Self {
         Self {
-            at: [first; BUCKETS + 1],
+            at: [truncate(first, u32::BITS); BUCKETS + 1],
             current: 0,
         }
     }
@@ -41,7 +42,7 @@ impl Advance {
         let bucket = Self::bucket(now);
         for _ in 0..bucket.saturating_sub(self.current).min(BUCKETS as u64 + 1) {
             self.at.rotate_left(1);
-            self.at[BUCKETS] = next;
+            self.at[BUCKETS] = truncate(next, u32::BITS);
         }
         self.current = self.current.max(bucket);
     }
@@ -52,28 +53,31 @@ impl Advance {
             .saturating_sub(self.current)
             .min(BUCKETS as u64 + 1);
         let index = usize::try_from(passed).unwrap_or(BUCKETS + 1);
-        let before = self.at.get(index).copied().unwrap_or(next);
-        next - before
+        let before = self.at.get(index);
+        before.map_or(0, |&before| {
+            truncate(next, u32::BITS).wrapping_sub(before).into()
+        })
     }
 }
 
-const WIDTHS: usize = 4;
+/// Widths beside the least one.
+const WIDER: usize = 3;
 
 /// The widths of the frame ids of this host.
 #[derive(Debug)]
 pub(crate) struct Widths {
     policy: Policy,
     advance: Advance,
-    /// Until when each width, of 1 to 4 bytes, is used at least.
-    until: [Instant; WIDTHS],
+    /// Until when each width of 2 to 4 bytes is used at least.
+    until: [Instant; WIDER],
 }
 
 impl Widths {
-    pub(crate) const fn new(policy: Policy, first: u64) -> Self {
+    pub(crate) fn new(policy: Policy, first: u64) -> Self {
         Self {
             policy,
             advance: Advance::new(first),
-            until: [Instant::ZERO; WIDTHS],
+            until: [Instant::ZERO; WIDER],
         }
     }
 
@@ -90,10 +94,14 @@ impl Widths {
         let least = (1..4).find(fits).unwrap_or(4);
         // A width that was the least goes on for two seconds, as frames of that time may still be on their
         // way.
-        self.until[least as usize - 1] = now + HORIZON;
+        if let Some(until) = (least as usize)
+            .checked_sub(2)
+            .and_then(|wider| self.until.get_mut(wider))
+        {
+            *until = now + HORIZON;
+        }
         let in_use = self.until.iter().rposition(|&until| until > now);
-        // The least width is always in use: its time has just been set.
-        in_use.map_or(4, |index| [1, 2, 3, 4][index])
+        in_use.map_or(1, |index| [2, 3, 4][index])
     }
 
     /// The id `next` is used.

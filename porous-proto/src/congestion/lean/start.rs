@@ -59,12 +59,10 @@ impl Start {
     #[inline]
     pub(super) fn is_enough(&self, step: Duration, path: &Path) -> bool {
         let needed = if step > LEAST { SAMPLES_LATE } else { SAMPLES };
-        if self.samples < needed {
-            return false;
-        }
-        let last = (1..=needed).map(|back| self.recent[(self.samples - back) % SAMPLES]);
-        let least = last.min().unwrap_or_default();
-        Self::is_long(least, step, path)
+        // The newest first, which has mostly seen none: then no other need be looked at.
+        let mut last =
+            (1..=needed).map(|back| self.recent[self.samples.wrapping_sub(back) % SAMPLES]);
+        self.samples >= needed && last.all(|rtt| Self::is_long(rtt, step, path))
     }
 
     /// Whether this round trip has a queue in it that ends slow start.

@@ -6,8 +6,8 @@ use std::io;
 use std::thread;
 
 use porous_proto::{
-    AnswerError, Bytes, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
-    Event, Host, Instant, Listen, ListenError, Peer, PeerId, PeerState, Received, SendError,
+    AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
+    Host, Instant, Listen, ListenError, Payload, Peer, PeerId, PeerState, Received, SendError,
     SendOptions, UnknownPeer,
 };
 
@@ -75,11 +75,11 @@ impl<S: SystemSocket> Bound<S> {
         Ok(peer)
     }
 
-    pub(crate) fn send(
+    pub(crate) fn send<'p>(
         &mut self,
         peer: PeerId,
         channel: ChannelId,
-        packet: impl Into<Bytes>,
+        packet: impl Into<Payload<'p>>,
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
         self.host.send(peer, channel, packet, options)

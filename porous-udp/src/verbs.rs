@@ -165,11 +165,11 @@ macro_rules! verbs {
         /// assert_eq!(early, Err(SendError::NotConnected));
         /// # Ok::<(), Box<dyn core::error::Error>>(())
         /// ```
-        pub fn send(
+        pub fn send<'p>(
             &mut self,
             peer: $crate::PeerId,
             channel: $crate::ChannelId,
-            packet: impl Into<$crate::Bytes>,
+            packet: impl Into<$crate::Payload<'p>>,
             options: impl Into<$crate::SendOptions>,
         ) -> Result<(), $crate::SendError> {
             self.$to.send(peer, channel, packet, options)

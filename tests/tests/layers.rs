@@ -22,11 +22,13 @@ const STOREYS: [&[&str]; 10] = [
 /// The types that all layers above the wire share. These rooms may refer to each other.
 const VOCABULARY: &[&str] = &[
     "bucket",
+    "buffers",
     "config",
     "congestion",
     "error",
     "event",
     "options",
+    "payload",
     "source",
     "stats",
     "time",

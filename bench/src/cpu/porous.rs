@@ -76,9 +76,7 @@ impl Node for Porous {
         let Some(peer) = self.peers[to] else {
             return false;
         };
-        let sent = self
-            .host
-            .send(peer, ChannelId(channel), message.to_vec(), mode);
+        let sent = self.host.send(peer, ChannelId(channel), message, mode);
         sent.is_ok()
     }
 

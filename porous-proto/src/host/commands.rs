@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 use rand_core::CryptoRng;
 
 use super::Host;
@@ -17,6 +16,7 @@ use crate::event::{Disconnect, Listen, Received};
 use crate::frame::RefusalData;
 use crate::ids::{Address, ChannelId, PeerId};
 use crate::options::SendOptions;
+use crate::payload::Payload;
 use crate::peer::{Handshake, Peer};
 use crate::time::Instant;
 
@@ -301,10 +301,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     }
 
     /// Queues a packet on a channel. It leaves when the driver [polls](Self::poll_transmit) and the
-    /// windows allow. Its [options](SendOptions), or a mode alone, say how it is delivered. A [`Bytes`]
-    /// is not copied here, so that several peers may share one. A packet that fits into a datagram is
-    /// copied once, when the datagram is written; a longer one once more, when its fragments are cut.
-    /// The paper's traffic of a connected peer (§2.4).
+    /// windows allow. Its [options](SendOptions), or a mode alone, say how it is delivered. The packet is a
+    /// slice, which is copied, or memory that the host takes over: see [`Payload`]. The paper's traffic of a
+    /// connected peer (§2.4).
     ///
     /// # Errors
     ///
@@ -318,16 +317,17 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// host.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
     /// # Ok::<(), porous_proto::SendError>(())
     /// ```
-    pub fn send(
+    pub fn send<'p>(
         &mut self,
         peer: PeerId,
         channel: ChannelId,
-        packet: impl Into<Bytes>,
+        packet: impl Into<Payload<'p>>,
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
         let target = self.table.get_mut(peer).ok_or(SendError::UnknownPeer)?;
         let target = &mut target.peer;
-        let sent = target.send(self.steps.now(), channel, packet.into(), options.into());
+        let (now, packet, options) = (self.steps.now(), packet.into(), options.into());
+        let sent = target.send(now, channel, packet, options, &mut self.buffers);
         if target.has_receipts() {
             self.settle(peer.slot); // the receipts of packets that have expired, or were replaced
         }

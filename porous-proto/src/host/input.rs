@@ -308,7 +308,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             ..self.tick
         };
         let peer = &mut member.peer;
-        let result = peer.handle_short(way.unwrap_or(0), short, ecn, &host.local, tick);
+        let (local, buffers) = (&host.local, &mut host.buffers);
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, local, tick, buffers);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         if is_proved {
             host.strangers.turn_down_others(member);

@@ -31,6 +31,7 @@ use self::slot_mask::SlotMask;
 use self::steps::Steps;
 use self::strangers::Strangers;
 use self::table::{Found, Table};
+use crate::buffers::Buffers;
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
 #[cfg(any(test, feature = "audit"))]
@@ -62,6 +63,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     inbound: Inbound<A>,
     /// Memory of received packets that the application has not pulled.
     kept: Kept,
+    buffers: Buffers,
     lingering: Lingering,
     events: Events<A>,
     strangers: Strangers<A>,
@@ -86,6 +88,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             strangers,
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
+            buffers: Buffers::new(config.budgets.host_receive_budget),
             lingering: Lingering::new(&config),
             local: Box::new(Settings::new(config)),
             connection_ids: ConnectionIds::default(),
@@ -263,6 +266,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let timeout = self.local.config.timeouts.timeout;
         // How late this step is counts from the earliest deadline, before any is taken (T23).
         let tick = self.steps.step(now, self.schedule.next(now), timeout);
+        self.buffers.handle_timeout(tick.now);
         // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -414,7 +418,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             let due = member.peer.next_deadline();
             self.schedule.set_deadline(slot, due);
             // One datagram a turn: peers share the cap by datagram (P11).
-            self.schedule.turn_over(!tick.is_full, sent.is_some());
+            let more = sent.as_ref().is_some_and(|(_, written)| written.more);
+            self.schedule.turn_over(!tick.is_full, more);
             // Only data waits for room: the peer has another turn when there is some.
             if tick.is_full && gate.waits && sent.is_none() {
                 self.schedule.set_waiting(slot);
@@ -470,6 +475,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.schedule.set_deadline(slot, Instant::NEVER);
         self.kept.set(slot, 0);
         self.table.remove(slot);
+        if self.table.is_empty() {
+            self.buffers.clear(); // without peers, no step might come
+        }
     }
 
     /// Whether a newcomer at this address has to prove itself by a datagram of its own connection:

@@ -51,6 +51,10 @@ impl<A: Address> Table<A> {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.len() == self.free.len()
+    }
+
     /// Makes the random bytes of a connection id hold the slot that the next peer gets.
     pub(super) fn put_next_slot(&self, id: &mut [u8]) {
         let new = || u32::try_from(self.rows.len()).map_or(Slot::new(u32::MAX), Slot::new);

@@ -8,11 +8,13 @@ use super::session::Session;
 use super::settings::Role;
 use super::state::{PeerState, Phase};
 use super::{News, Peer};
+use crate::buffers::Buffers;
 use crate::error::SendError;
 use crate::event::Received;
 use crate::frame::{ConnectionId, Control};
 use crate::ids::ChannelId;
 use crate::options::SendOptions;
+use crate::payload::Payload;
 use crate::stats::{ChannelStats, PeerStats, Rate, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 use crate::transfer::{Gate, Written};
@@ -486,8 +488,9 @@ impl Peer {
         &mut self,
         now: Instant,
         channel: ChannelId,
-        packet: bytes::Bytes,
+        packet: Payload<'_>,
         options: SendOptions,
+        buffers: &mut Buffers,
     ) -> Result<(), SendError> {
         let session = match &mut self.phase {
             Phase::Attempt { .. } | Phase::Newcomer { .. } => {
@@ -500,7 +503,7 @@ impl Peer {
         };
         let has_receipt = options.receipt.is_some();
         let receipts = self.outbox.receipts_cost();
-        session.send(now, channel.0, packet, options, receipts)?;
+        session.send(now, channel.0, packet, (options, receipts), buffers)?;
         self.outbox.on_sent(has_receipt);
         Ok(())
     }

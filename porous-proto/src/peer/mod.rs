@@ -27,6 +27,7 @@ pub(crate) use self::settings::{Identity, Settings, Tick};
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 use self::state::Phase;
+use crate::buffers::Buffers;
 use crate::config::{Config, Timeouts};
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored};
 use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
@@ -300,12 +301,19 @@ impl Peer {
         ecn: Ecn,
         ours: &Settings,
         tick: Tick,
+        buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
         let is_asked = self.is_asked();
         let result = match &mut self.phase {
-            Phase::Attempt { .. } => self.take_for_acknowledgement(way, short, ecn, ours, tick),
-            Phase::Newcomer { session, .. } if !is_asked => session.handle_short(short, ecn, tick),
-            Phase::Connected(connected) => connected.session.handle_short(short, ecn, tick),
+            Phase::Attempt { .. } => {
+                self.take_for_acknowledgement(way, short, ecn, ours, tick, buffers)
+            }
+            Phase::Newcomer { session, .. } if !is_asked => {
+                session.handle_short(short, ecn, tick, buffers)
+            }
+            Phase::Connected(connected) => {
+                connected.session.handle_short(short, ecn, tick, buffers)
+            }
             Phase::Newcomer { .. }
             | Phase::Disconnecting(_)
             | Phase::Disconnected(_)
@@ -341,6 +349,7 @@ impl Peer {
         ecn: Ecn,
         ours: &Settings,
         tick: Tick,
+        buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
         let sole = self.attempt().and_then(|it| it.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
@@ -348,7 +357,7 @@ impl Peer {
         // proved by the check over both nonces, before anything else of the datagram is looked at.
         let session = self.session_with(&remote, ours);
         let mut session = session.ok_or(Ignored::WrongState)?;
-        let words = session.handle_short(short, ecn, tick)?;
+        let words = session.handle_short(short, ecn, tick, buffers)?;
         self.accept_remote(way, &remote, session, tick.now);
         Ok(words)
     }
@@ -578,10 +587,17 @@ impl Peer {
                     None => {}
                 }
                 self.check_flushed(now);
-                if written.is_none() && self.state() == PeerState::Disconnecting {
-                    return self.write_next(ours, tick, buf); // the flush has just come to its end
-                }
-                return Ok(written.map(|written| (0, written)));
+                // The flush has just come to its end: a goodbye follows.
+                let parts = self.state() == PeerState::Disconnecting;
+                let Some(mut written) = written else {
+                    return if parts {
+                        self.write_next(ours, tick, buf)
+                    } else {
+                        Ok(None)
+                    };
+                };
+                written.more |= parts;
+                return Ok(Some((0, written)));
             }
             Phase::Disconnecting(disconnecting) => {
                 let due = core::mem::take(due);

@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 
 use super::agreement::{self, Agreement};
 use super::effort::Effort;
 use super::settings::{Identity, Tick};
+use crate::buffers::Buffers;
 use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
@@ -18,6 +18,7 @@ use crate::frame::{
 };
 use crate::hooks::canary::{Bug, strikes};
 use crate::options::SendOptions;
+use crate::payload::Payload;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
@@ -150,9 +151,9 @@ impl Session {
         &mut self,
         now: Instant,
         channel: u8,
-        packet: Bytes,
-        options: SendOptions,
-        receipts: u64,
+        packet: Payload<'_>,
+        (options, receipts): (SendOptions, u64),
+        buffers: &mut Buffers,
     ) -> Result<(), SendError> {
         self.check_channel(channel)?;
         if packet.len() > self.max_packet() {
@@ -165,6 +166,8 @@ impl Session {
             return Err(SendError::Full);
         }
         self.sent.count(mode, len);
+        // Copied only now: a packet that is refused costs nothing.
+        let packet = packet.into_bytes(buffers);
         self.sequencing.send(channel, packet, options);
         Ok(())
     }
@@ -247,6 +250,7 @@ impl Session {
         short: &Short<'_>,
         ecn: Ecn,
         tick: Tick,
+        buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
         // The check comes first: it alone tells a frame of this connection from a forged or late one.
         let ids = self.ids(short)?;
@@ -264,7 +268,7 @@ impl Session {
         self.effort.decode(short.bytes.len(), messages.len());
         let checked = self.check_body(ids.frame, &body, &messages, tick)?;
         self.make_room(&checked, tick.may_keep)?;
-        self.take(short, ecn, &checked, tick)
+        self.take(short, ecn, &checked, tick, buffers)
     }
 
     /// The whole ids in a datagram, of which it has the low bytes; an error if there are none that they can
@@ -409,6 +413,7 @@ impl Session {
         ecn: Ecn,
         checked: &Checked<'_, '_>,
         tick: Tick,
+        buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
         let (frame, messages) = (checked.frame, checked.messages);
         // Before the frame is noted: whether it is the newest shows only now.
@@ -431,7 +436,7 @@ impl Session {
         // has. The ids of packets tell what came before from what is new (T9).
         let ids_before = self.sequencing.totals().ring_ids;
         for message in messages {
-            self.take_message(message, &mut words, tick);
+            self.take_message(message, &mut words, tick, buffers);
         }
         self.effort
             .look_through(self.sequencing.totals().ring_ids - ids_before);
@@ -443,9 +448,15 @@ impl Session {
         }
     }
 
-    fn take_message(&mut self, message: &Message<&[u8]>, words: &mut PathWords, tick: Tick) {
+    fn take_message(
+        &mut self,
+        message: &Message<&[u8]>,
+        words: &mut PathWords,
+        tick: Tick,
+        buffers: &mut Buffers,
+    ) {
         match *message {
-            Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now),
+            Message::Packet(ref packet) => self.sequencing.on_packet(packet, tick.now, buffers),
             Message::Control(control) => match control {
                 Control::Noop => {} // the acknowledgement of its frame is all that it asks for
                 Control::Ping(id) => self.transfer.on_ping(id, tick.now),

@@ -8,6 +8,7 @@ use core::ops::Range;
 use bytes::Bytes;
 
 use super::cost;
+use crate::buffers::Buffers;
 use crate::frame::{Mode, Packet};
 
 /// What is there of a packet.
@@ -66,11 +67,11 @@ impl Entry {
     }
 
     /// Adds the bytes of a message that was checked.
-    pub(crate) fn add(&mut self, packet: &Packet<&[u8]>) {
+    pub(crate) fn add(&mut self, packet: &Packet<&[u8]>, buffers: &mut Buffers) {
         let (offset, len) = packet.part();
         if matches!(self.content, Content::Sentinel) {
             self.content = match packet.fragment {
-                None => Content::Complete(Bytes::copy_from_slice(packet.payload)),
+                None => Content::Complete(buffers.copy(packet.payload)),
                 Some(_) => Content::Partial(Box::new(Reassembly::new(len))),
             };
         }

@@ -34,6 +34,7 @@ use self::rules::{expand_report, is_marked};
 use self::scheduler::Scheduler;
 use self::send_room::Refusal;
 use self::trust::forgeable;
+use crate::buffers::Buffers;
 use crate::config::{Channel as Settings, Policy, Priority};
 use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARGE, Packet};
 #[cfg(any(test, feature = "audit"))]
@@ -323,7 +324,12 @@ impl Sequencing {
 
     /// Takes in a packet message that was checked.
     #[inline]
-    pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
+    pub(crate) fn on_packet(
+        &mut self,
+        packet: &Packet<&[u8]>,
+        now: Instant,
+        buffers: &mut Buffers,
+    ) {
         let (channel, frame) = (packet.channel, self.frame);
         let Some((made, mut shared)) = self.table.get_mut(channel) else {
             return;
@@ -339,7 +345,7 @@ impl Sequencing {
             .receiver
             .delivery
             .comes_too_late(packet.id, shared.params);
-        made.receiver.insert(packet, frame, now, &mut shared);
+        (made.receiver).insert(packet, (frame, now), &mut shared, buffers);
         let due = made.receiver.delivery.partials.due();
         self.table.give_up_at = self.table.give_up_at.min(due);
         if is_late {

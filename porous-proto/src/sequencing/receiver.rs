@@ -7,6 +7,7 @@ use super::delivery::Delivery;
 use super::entry::{Content, Entry};
 use super::trust::{Dispute, Trust};
 use super::{SequencingParams, Shared, cost};
+use crate::buffers::Buffers;
 use crate::config::Order;
 use crate::frame::{Marker, Mode, Packet};
 use crate::serial;
@@ -147,9 +148,9 @@ impl Receiver {
     pub(crate) fn insert(
         &mut self,
         packet: &Packet<&[u8]>,
-        frame: u64,
-        now: Instant,
+        (frame, now): (u64, Instant),
         shared: &mut Shared<'_>,
+        buffers: &mut Buffers,
     ) {
         let Some(id) = self.expand(packet.id, shared.params) else {
             return;
@@ -168,11 +169,11 @@ impl Receiver {
         if mode == Mode::Unreliable && shared.totals.kept + more > shared.params.receive_budget {
             return;
         }
-        let add = |entry: &mut Entry| {
-            entry.add(packet);
+        let mut add = |entry: &mut Entry| {
+            entry.add(packet, buffers);
             entry.is_complete()
         };
-        let is_complete = if let Some(is_complete) = self.delivery.queue.change(id, add) {
+        let is_complete = if let Some(is_complete) = self.delivery.queue.change(id, &mut add) {
             shared.totals.keep(mode, more);
             is_complete
         } else {

@@ -18,6 +18,7 @@ use bytes::Bytes;
 
 use super::reports::REPORT_AFTER;
 use super::*;
+use crate::buffers::Buffers;
 
 const NOW: Instant = Instant::ZERO;
 const AGE: Duration = Duration::from_secs(2);
@@ -123,7 +124,9 @@ impl Wire {
                         self.receiver.check_packet(&packet),
                         Verdict::Begin
                     ));
-                    self.receiver.next_frame().on_packet(&packet, NOW);
+                    self.receiver
+                        .next_frame()
+                        .on_packet(&packet, NOW, &mut Buffers::new(0));
                 }
                 Message::Control(Control::Sentinel(marker)) => {
                     assert_ne!(self.receiver.check_sentinel(marker), Verdict::Violation);
@@ -144,7 +147,9 @@ impl Wire {
             };
             let packet = borrow(packet);
             assert_eq!(self.receiver.check_packet(&packet), Verdict::Stale);
-            self.receiver.next_frame().on_packet(&packet, NOW);
+            self.receiver
+                .next_frame()
+                .on_packet(&packet, NOW, &mut Buffers::new(0));
         }
     }
 
@@ -315,7 +320,9 @@ fn figure_11_a_missing_reliable_packet_stalls_its_channel() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Stale);
-    wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(&packet), NOW, &mut Buffers::new(0));
     assert!(wire.delivered().is_empty());
 }
 

@@ -326,6 +326,9 @@ impl Transfer {
             len,
             ecn,
             dont_fragment: len > usize::from(self.params.max_datagram),
+            // Asked at once: most peers have one datagram at a time, and a turn of its own to find out that
+            // there is no second one costs more.
+            more: self.has_work(source),
         }))
     }
 

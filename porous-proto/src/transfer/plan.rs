@@ -21,15 +21,18 @@ pub(crate) struct Written {
     pub(crate) ecn: Ecn,
     /// True if the datagram must arrive whole or not at all, since not every path carries its length.
     pub(crate) dont_fragment: bool,
+    /// False if nothing more is to be sent now.
+    pub(crate) more: bool,
 }
 
 impl Written {
-    /// A datagram that every path carries, without a mark.
+    /// A datagram that every path carries, without a mark. Others may follow.
     pub(crate) const fn plain(len: usize) -> Self {
         Self {
             len,
             ecn: Ecn::NotEct,
             dont_fragment: false,
+            more: true,
         }
     }
 }

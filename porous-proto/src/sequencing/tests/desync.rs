@@ -2,6 +2,7 @@
 //! in to each other, each host understands all that the other may say.
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::sequencing::trust::forgeable;
 use crate::serial;
 
@@ -62,7 +63,9 @@ fn whatever_a_sender_may_send_is_taken_in_every_state_of_the_receiver() {
                 Verdict::Begin
             };
             assert_eq!(verdict, expected, "{n} of {first} {told} {passed}");
-            wire.receiver.next_frame().on_packet(&borrow(packet), NOW);
+            wire.receiver
+                .next_frame()
+                .on_packet(&borrow(packet), NOW, &mut Buffers::new(0));
         }
         let queue = wire
             .receiver

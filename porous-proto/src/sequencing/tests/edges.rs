@@ -1,6 +1,7 @@
 //! Turns, budgets, and messages that no honest sender sends.
 
 use super::*;
+use crate::buffers::Buffers;
 
 /// Q15.
 #[test]
@@ -137,7 +138,9 @@ fn an_empty_packet_is_a_packet() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&packet)), Verdict::Begin);
-    wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(&packet), NOW, &mut Buffers::new(0));
     assert_eq!(wire.delivered(), [Bytes::new()]); // Q14
 }
 
@@ -157,7 +160,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
         .collect();
     wire.receiver
         .next_frame()
-        .on_packet(&borrow(&parts[0]), NOW);
+        .on_packet(&borrow(&parts[0]), NOW, &mut Buffers::new(0));
     assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
     let changes: [fn(&mut Packet<Bytes>); 5] = [
         |packet| packet.mode = Mode::Passive,
@@ -176,7 +179,9 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
     }
     // The true fragments are taken as ever, in any order.
     for part in [&parts[0], &parts[2], &parts[1]] {
-        wire.receiver.next_frame().on_packet(&borrow(part), NOW);
+        wire.receiver
+            .next_frame()
+            .on_packet(&borrow(part), NOW, &mut Buffers::new(0));
     }
     assert_eq!(wire.delivered(), [Bytes::from_static(&[7; 25])]);
 }

@@ -1,6 +1,7 @@
 //! Packets that come in part (`docs/deviations.md` Q1, Q10), and the edges of the receive budget.
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::frame::Fragment;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -45,7 +46,9 @@ fn take(receiver: &mut Sequencing, packet: &Packet<&[u8]>, now: Instant) -> bool
     };
     let fits = receiver.make_room(needed, u64::MAX);
     if fits {
-        receiver.next_frame().on_packet(packet, now);
+        receiver
+            .next_frame()
+            .on_packet(packet, now, &mut Buffers::new(0));
     }
     assert!(receiver.totals().kept <= receiver.table.params.receive_budget);
     fits
@@ -243,12 +246,14 @@ fn a_fragment_whose_packet_made_room_for_others_does_not_exceed_the_budget() {
     // fragment has to make room for both.
     assert!(receiver.make_room(64 + 20 + 10, u64::MAX));
     assert_eq!(dropped(&receiver), (1, 0));
+    receiver.next_frame().on_packet(
+        &whole(Mode::Reliable, 1, &[0; 20]),
+        NOW,
+        &mut Buffers::new(0),
+    );
     receiver
         .next_frame()
-        .on_packet(&whole(Mode::Reliable, 1, &[0; 20]), NOW);
-    receiver
-        .next_frame()
-        .on_packet(&part(Mode::Unreliable, 0, 1), NOW);
+        .on_packet(&part(Mode::Unreliable, 0, 1), NOW, &mut Buffers::new(0));
     assert_eq!(receiver.totals().kept, 64 + 20);
 }
 

@@ -1,6 +1,7 @@
 //! Packets that leap over others are not believed at once (`docs/wire.md`, "Leaps").
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::config::Order;
 use crate::hooks::audit::Audit;
 
@@ -56,7 +57,7 @@ impl Wire {
             Message::Packet(packet) => {
                 let packet = borrow(packet);
                 assert_ne!(receiver.check_packet(&packet), Verdict::Violation);
-                receiver.on_packet(&packet, NOW);
+                receiver.on_packet(&packet, NOW, &mut Buffers::new(0));
             }
             &Message::Control(Control::Sentinel(marker)) => receiver.on_sentinel(marker),
             &Message::Control(Control::Tombstone(marker)) => receiver.on_tombstone(marker),
@@ -175,7 +176,8 @@ fn up_to_32_missing_packets_are_passed_over_at_once_and_not_more_by_one_frame() 
         let Message::Packet(packet) = &wire.messages[id] else {
             unreachable!("no sentinels so far")
         };
-        wire.receiver.on_packet(&borrow(packet), NOW);
+        wire.receiver
+            .on_packet(&borrow(packet), NOW, &mut Buffers::new(0));
     }
     assert_eq!(wire.delivered().len(), 80);
     assert!(wire.question().is_some());
@@ -380,7 +382,9 @@ fn a_dependency_that_later_packets_deny_is_forgotten() {
         receipt: false,
         payload: &[7; 10][..],
     };
-    wire.receiver.next_frame().on_packet(&forged, NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&forged, NOW, &mut Buffers::new(0));
     wire.arrive("u1");
     assert_eq!(wire.delivered(), ["u0", "u1"]);
     for name in ["u6", "u7"] {

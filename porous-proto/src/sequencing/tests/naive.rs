@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::super::rules::{is_satisfied, may_consume};
 use super::*;
+use crate::buffers::Buffers;
 
 const WINDOW: u64 = 32;
 const SPACING: u64 = 4;
@@ -105,7 +106,7 @@ proptest! {
             };
             match &message {
                 Message::Packet(packet) if is_rest(packet) => continue,
-                Message::Packet(packet) => wire.receiver.next_frame().on_packet(&borrow(packet), NOW),
+                Message::Packet(packet) => wire.receiver.next_frame().on_packet(&borrow(packet), NOW, &mut Buffers::new(0)),
                 Message::Control(Control::Sentinel(marker)) => {
                     wire.receiver.next_frame().on_sentinel(*marker);
                 }

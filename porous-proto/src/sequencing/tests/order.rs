@@ -1,6 +1,7 @@
 //! Turns, sentinels and dependencies at their edges, and ids that wrap.
 
 use super::*;
+use crate::buffers::Buffers;
 
 /// The ids of the sentinel packets that were sent.
 fn sentinels(wire: &Wire) -> Vec<u32> {
@@ -55,7 +56,9 @@ fn receiving_takes_turns_between_channels() {
                 receipt: false,
                 payload: &b""[..],
             };
-            wire.receiver.next_frame().on_packet(&packet, NOW);
+            wire.receiver
+                .next_frame()
+                .on_packet(&packet, NOW, &mut Buffers::new(0));
             wire.messages.push(Message::Control(Control::Noop));
         }
     }
@@ -76,7 +79,7 @@ fn an_incomplete_packet_counts_as_the_newest() {
     // One fragment of packet 3 shows as well as all of it how far the sender is: 3 - 1 >= N_Q - M (Q5).
     wire.receiver
         .next_frame()
-        .on_packet(&borrow(&parts[1]), NOW);
+        .on_packet(&borrow(&parts[1]), NOW, &mut Buffers::new(0));
     assert!(wire.delivered().is_empty());
     assert_eq!(wire.m_b(), 2);
 }
@@ -113,7 +116,9 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
         assert!(matches!(verdict, Verdict::Begin));
     }
     for part in [&parts[0], &other, &parts[1], &parts[2]] {
-        wire.receiver.next_frame().on_packet(&borrow(part), NOW);
+        wire.receiver
+            .next_frame()
+            .on_packet(&borrow(part), NOW, &mut Buffers::new(0));
     }
     assert_eq!(
         wire.receiver.receive(NOW),

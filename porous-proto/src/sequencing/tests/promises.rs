@@ -2,6 +2,7 @@
 //! D1 to D4).
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::event::Outcome;
 use crate::frame::Fates;
 use crate::hooks::audit::Audit;
@@ -299,7 +300,9 @@ fn lost_fates_are_repeated_as_they_were_and_are_not_hoarded() {
     let Message::Packet(packet) = &sent else {
         panic!("{sent:?}");
     };
-    wire.receiver.next_frame().on_packet(&borrow(packet), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(packet), NOW, &mut Buffers::new(0));
     assert!(wire.receiver.receive(NOW).is_some());
     wire.receiver.handle_timeout(NOW + REPORT_AFTER);
     let told = Message::Control(wire.receiver.next_signal().unwrap());
@@ -331,7 +334,9 @@ fn a_window_that_was_lost_is_repeated_although_fates_are_wanted_since() {
         let Message::Packet(packet) = &sent[n] else {
             panic!("{sent:?}");
         };
-        receiver.next_frame().on_packet(&borrow(packet), NOW);
+        receiver
+            .next_frame()
+            .on_packet(&borrow(packet), NOW, &mut Buffers::new(0));
     };
     // given: the first packet was passed, WINDOW has told it, and WINDOW is lost
     take(0, &mut wire.receiver);

@@ -1,6 +1,7 @@
 //! Tombstones, as a receiver takes them in (`docs/wire.md`, "Control").
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::frame::Fragment;
 
 fn receiver() -> Sequencing {
@@ -49,7 +50,7 @@ fn a_tombstone_is_consumed_as_an_empty_packet_and_not_delivered() {
     let mut receiver = receiver();
     receiver
         .next_frame()
-        .on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+        .on_packet(&packet(Mode::Reliable, 1, 1), NOW, &mut Buffers::new(0));
     assert!(!receiver.is_readable());
     assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
     assert_eq!(receiver.totals().kept, 64 + 67);
@@ -65,11 +66,11 @@ fn a_tombstone_waits_for_what_it_depends_on() {
     assert_eq!(bury(&mut receiver, 1, 1), Verdict::Begin);
     receiver
         .next_frame()
-        .on_packet(&packet(Mode::Reliable, 2, 1), NOW);
+        .on_packet(&packet(Mode::Reliable, 2, 1), NOW, &mut Buffers::new(0));
     assert_eq!(received(&mut receiver), 0);
     receiver
         .next_frame()
-        .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+        .on_packet(&packet(Mode::Reliable, 0, 0), NOW, &mut Buffers::new(0));
     // Both packets, and not the tombstone between them.
     assert_eq!(received(&mut receiver), 2);
 }
@@ -78,8 +79,12 @@ fn a_tombstone_waits_for_what_it_depends_on() {
 fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() {
     for mode in [Mode::Reliable, Mode::Passive] {
         let mut receiver = receiver();
-        receiver.next_frame().on_packet(&part(mode, 0), NOW);
-        receiver.next_frame().on_packet(&part(mode, 2), NOW);
+        receiver
+            .next_frame()
+            .on_packet(&part(mode, 0), NOW, &mut Buffers::new(0));
+        receiver
+            .next_frame()
+            .on_packet(&part(mode, 2), NOW, &mut Buffers::new(0));
         // 64 for the packet, and what came of it; then only the charge of the tombstone is left.
         assert_eq!(receiver.totals().kept, 64 + 20);
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
@@ -88,7 +93,7 @@ fn a_tombstone_takes_the_place_of_an_incomplete_packet_that_may_be_waited_for() 
         assert_eq!(late, Verdict::Stale);
         receiver
             .next_frame()
-            .on_packet(&packet(Mode::Reliable, 1, 1), NOW);
+            .on_packet(&packet(Mode::Reliable, 1, 1), NOW, &mut Buffers::new(0));
         assert_eq!(received(&mut receiver), 1);
     }
 }
@@ -99,7 +104,9 @@ fn a_packet_that_its_tombstone_overtook_is_stale_in_whatever_mode() {
         let mut receiver = receiver();
         assert_eq!(bury(&mut receiver, 0, 0), Verdict::Begin);
         assert_eq!(receiver.check_packet(&packet(mode, 0, 0)), Verdict::Stale);
-        receiver.next_frame().on_packet(&packet(mode, 0, 0), NOW);
+        receiver
+            .next_frame()
+            .on_packet(&packet(mode, 0, 0), NOW, &mut Buffers::new(0));
         assert_eq!((receiver.totals().kept, received(&mut receiver)), (64, 0));
     }
 }
@@ -109,21 +116,21 @@ fn a_tombstone_changes_nothing_of_a_packet_that_is_complete_or_unreliable() {
     let mut other = receiver();
     other
         .next_frame()
-        .on_packet(&part(Mode::Unreliable, 0), NOW);
+        .on_packet(&part(Mode::Unreliable, 0), NOW, &mut Buffers::new(0));
     // An unreliable packet has no tombstone, and a complete one is delivered all the same.
     assert_eq!(bury(&mut other, 0, 0), Verdict::Stale);
     assert_eq!(other.totals().kept, 64 + 10);
     other
         .next_frame()
-        .on_packet(&part(Mode::Unreliable, 1), NOW);
+        .on_packet(&part(Mode::Unreliable, 1), NOW, &mut Buffers::new(0));
     other
         .next_frame()
-        .on_packet(&part(Mode::Unreliable, 2), NOW);
+        .on_packet(&part(Mode::Unreliable, 2), NOW, &mut Buffers::new(0));
     assert_eq!(received(&mut other), 1);
     let mut receiver = receiver();
     receiver
         .next_frame()
-        .on_packet(&packet(Mode::Reliable, 0, 0), NOW);
+        .on_packet(&packet(Mode::Reliable, 0, 0), NOW, &mut Buffers::new(0));
     assert_eq!(bury(&mut receiver, 0, 0), Verdict::Stale);
     assert_eq!((receiver.totals().kept, received(&mut receiver)), (67, 1));
 }

@@ -5,6 +5,7 @@ use alloc::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::buffers::Buffers;
 use crate::config::Channel as Settings;
 use crate::hooks::audit::Audit;
 
@@ -31,7 +32,9 @@ fn packets_are_delivered_as_they_come_and_each_once() {
         unreachable!()
     };
     assert_eq!(wire.receiver.check_packet(&borrow(&again)), Verdict::Stale);
-    wire.receiver.next_frame().on_packet(&borrow(&again), NOW);
+    wire.receiver
+        .next_frame()
+        .on_packet(&borrow(&again), NOW, &mut Buffers::new(0));
     wire.arrive("r0 r2 p3");
     assert_eq!(wire.delivered(), ["r0", "r2", "p3"]);
     assert_eq!(wire.m_b(), 5);
@@ -145,7 +148,9 @@ fn arrive(wire: &mut Wire, index: usize) {
         Message::Packet(packet) => {
             let verdict = wire.receiver.check_packet(&borrow(&packet));
             assert_ne!(verdict, Verdict::Violation);
-            wire.receiver.next_frame().on_packet(&borrow(&packet), NOW);
+            wire.receiver
+                .next_frame()
+                .on_packet(&borrow(&packet), NOW, &mut Buffers::new(0));
         }
         Message::Control(Control::Sentinel(marker)) => {
             wire.receiver.next_frame().on_sentinel(marker)

@@ -107,6 +107,8 @@ mod bound;
 mod buffers;
 #[cfg(test)]
 mod busy;
+#[cfg(test)]
+mod calls;
 mod clock;
 mod command;
 mod conditioner;

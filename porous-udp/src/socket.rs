@@ -59,6 +59,15 @@ impl Sent {
     }
 }
 
+/// What one call has received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Slots of the inbox that were filled. 0 if an error came in place of a datagram, or a signal.
+    pub(crate) slots: usize,
+    /// False if the call found that nothing more had arrived.
+    pub(crate) may_be_more: bool,
+}
+
 /// How datagrams pass between this program and the system.
 #[derive(Debug)]
 pub(crate) enum Path {
@@ -289,16 +298,22 @@ impl<S: SystemSocket> Socket<S> {
             .try_send(|| state.try_send(UdpSockRef::from(&*socket), transmit))
     }
 
-    /// Receives datagrams. Returns how many slots were filled, or `None` if no more have arrived. 0 slots
-    /// mean an error in place of a datagram, or a signal: more may have arrived.
-    pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<usize>> {
+    /// Receives datagrams. `None` if none has arrived.
+    pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<Taken>> {
+        const NOTHING: Taken = Taken {
+            slots: 0,
+            may_be_more: true,
+        };
         let error = match self.take(inbox) {
-            Ok(filled) => return Ok(Some(filled)),
+            Ok(slots) => {
+                let may_be_more = !self.has_emptied(slots);
+                return Ok(Some(Taken { slots, may_be_more }));
+            }
             Err(error) => error,
         };
         match Fault::of(&error) {
             // Not `None`: an event loop that tells of readiness once would not tell again.
-            Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(0)),
+            Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(NOTHING)),
             Fault::Later => Ok(None),
             Fault::Lost | Fault::Unreachable => {
                 self.stats.receive_errors += 1;
@@ -308,10 +323,21 @@ impl<S: SystemSocket> Socket<S> {
                 ) {
                     self.icmp.note_somewhere();
                 }
-                Ok(Some(0))
+                Ok(Some(NOTHING))
             }
             Fault::Fatal => Err(broken("receive", &error)),
         }
+    }
+
+    /// True if a call that filled this number of slots has found that nothing more had arrived.
+    const fn has_emptied(&self, slots: usize) -> bool {
+        // Linux fills all slots unless the next datagram is missing, or there is an error in its place, which
+        // it then tells by the next call (recvmmsg(2), "Bugs"). Only ICMP errors that were asked for are
+        // such.
+        cfg!(any(target_os = "linux", target_os = "android"))
+            && matches!(self.path, Path::Batched(_))
+            && slots < SLOTS
+            && !self.icmp.is_on()
     }
 
     fn take(&self, inbox: &mut Inbox) -> io::Result<usize> {
@@ -379,7 +405,7 @@ mod tests {
                 let mut inbox = Inbox::new(b.path.slots());
                 assert_eq!(b.receive(&mut inbox).unwrap(), None);
                 assert!(send(&mut a, b.local_addr().unwrap(), b"hi"));
-                assert_eq!(b.receive(&mut inbox).unwrap(), Some(1));
+                assert_eq!(b.receive(&mut inbox).unwrap().unwrap().slots, 1);
                 let from = a.local_addr().unwrap();
                 let found: Vec<_> = inbox
                     .datagrams(1)
@@ -403,8 +429,8 @@ mod tests {
                 }
                 let mut inbox = Inbox::new(b.path.slots());
                 let mut found = Vec::new();
-                while let Some(filled) = b.receive(&mut inbox).unwrap() {
-                    found.extend(inbox.datagrams(filled).map(|(_, d)| d.to_vec()));
+                while let Some(taken) = b.receive(&mut inbox).unwrap() {
+                    found.extend(inbox.datagrams(taken.slots).map(|(_, d)| d.to_vec()));
                 }
                 assert_eq!(found, [&b"aa"[..], b"bb", b"cc", b"d"]);
             }
@@ -425,9 +451,9 @@ mod tests {
             let sent = a.send(&Batch::new(to, ecn, 2), b"hi").unwrap();
             assert_eq!(sent, Some(Sent::all(b"hi")));
             let mut inbox = Inbox::new(b.path.slots());
-            let filled = b.receive(&mut inbox).unwrap().unwrap();
+            let taken = b.receive(&mut inbox).unwrap().unwrap();
             let found: Vec<_> = inbox
-                .datagrams(filled)
+                .datagrams(taken.slots)
                 .map(|(origin, _)| origin.ecn)
                 .collect();
             let expected = if cfg!(target_os = "linux") {

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::gateways::Gateways;
 use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
+use crate::many::{self, Many};
 use crate::outbox::Batch;
 use crate::sources::Sources;
 
@@ -259,6 +260,28 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
+    /// Sends datagrams to different addresses by one call, if the system can. Returns how many it has taken,
+    /// from the first on. Why it has not taken the next one is found out by [`send`](Self::send).
+    pub(crate) fn send_many<'a>(
+        &self,
+        mut datagrams: impl Iterator<Item = (&'a Batch, &'a [u8])>,
+    ) -> usize {
+        let is_possible = many::EXISTS && matches!(self.path, Path::Batched(_));
+        if !is_possible || !self.sources.are_the_systems() {
+            return 0;
+        }
+        let (Some(first), Some(second)) = (datagrams.next(), datagrams.next()) else {
+            return 0;
+        };
+        let datagrams = [first, second].into_iter().chain(datagrams);
+        let many = Many::of(datagrams.map(|(batch, datagram)| {
+            let to = for_socket(batch.to, self.is_ipv6);
+            (to, datagram)
+        }));
+        let socket = self.system.options();
+        self.system.try_send(|| many.send(&socket)).unwrap_or(0)
+    }
+
     /// True if an answer to a stranger may leave. Half of the send buffer is kept for peers.
     pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
         if self.is_writable() {
@@ -289,9 +312,15 @@ impl<S: SystemSocket> Socket<S> {
     }
 
     fn pass(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let Path::Batched(state) = &self.path else {
-            let sent = self.system.send_to(transmit.contents, transmit.destination);
-            return sent.map(|_| ());
+        let is_simple =
+            transmit.ecn.is_none() && transmit.src_ip.is_none() && transmit.segment_size.is_none();
+        let state = match &self.path {
+            Path::Batched(state) if !is_simple => state,
+            // The system takes less time for a datagram that comes without a control message.
+            Path::Batched(_) | Path::Plain => {
+                let sent = self.system.send_to(transmit.contents, transmit.destination);
+                return sent.map(|_| ());
+            }
         };
         let socket = self.system.options();
         self.system

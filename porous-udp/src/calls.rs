@@ -15,12 +15,14 @@ use crate::outbox::Made;
 use crate::socket::{Path, Socket};
 use crate::{Endpoint, SystemSocket, bind};
 
-/// A socket that counts its calls, and would block when it is told to.
+/// A socket that counts its calls, would block when it is told to, and keeps account of readiness.
 #[derive(Debug)]
 struct Counted {
     socket: UdpSocket,
     receives: Cell<usize>,
     sends: Cell<usize>,
+    /// False if the last call to receive found that nothing more had come.
+    is_readable: Cell<bool>,
     /// Calls to send that will find no room.
     blocked: Cell<usize>,
 }
@@ -50,7 +52,11 @@ impl SystemSocket for Counted {
 
     fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         self.receives.set(self.receives.get() + 1);
-        call()
+        let received = call();
+        let error = received.as_ref().err().map(io::Error::kind);
+        self.is_readable
+            .set(error != Some(io::ErrorKind::WouldBlock));
+        received
     }
 }
 
@@ -61,6 +67,7 @@ fn host(open: Open) -> Endpoint<Counted> {
         socket: bind("127.0.0.1:0").unwrap(),
         receives: Cell::default(),
         sends: Cell::default(),
+        is_readable: Cell::default(),
         blocked: Cell::default(),
     };
     open(socket, Config::client()).unwrap()
@@ -79,6 +86,7 @@ fn receives(host: &mut Endpoint<Counted>, datagrams: usize) -> usize {
     while host.receive_datagrams().unwrap() {}
     let received = host.stats().datagrams_received - received;
     assert_eq!(received, datagrams as u64, "loopback delivers at once");
+    assert!(!host.socket().is_readable.get());
     host.socket().receives.get() - calls
 }
 
@@ -268,6 +276,7 @@ fn a_host_that_listens_at_all_addresses_sends_to_one_at_a_time() {
         socket: bind("0.0.0.0:0").unwrap(),
         receives: Cell::default(),
         sends: Cell::default(),
+        is_readable: Cell::default(),
         blocked: Cell::default(),
     };
     let mut host = Endpoint::new(socket, Config::new()).unwrap();

@@ -334,10 +334,7 @@ impl<S: SystemSocket> Socket<S> {
             may_be_more: true,
         };
         let error = match self.take(inbox) {
-            Ok(slots) => {
-                let may_be_more = !self.has_emptied(slots);
-                return Ok(Some(Taken { slots, may_be_more }));
-            }
+            Ok(taken) => return Ok(Some(taken)),
             Err(error) => error,
         };
         match Fault::of(&error) {
@@ -369,16 +366,29 @@ impl<S: SystemSocket> Socket<S> {
             && !self.icmp.is_on()
     }
 
-    fn take(&self, inbox: &mut Inbox) -> io::Result<usize> {
+    fn take(&self, inbox: &mut Inbox) -> io::Result<Taken> {
+        let taken = |slots, may_be_more| Taken { slots, may_be_more };
         let Path::Batched(state) = &self.path else {
             let (len, from) = self.system.recv_from(inbox.slot())?;
             inbox.fill_one(len, from);
-            return Ok(1);
+            return Ok(taken(1, true));
         };
         let (mut slots, filled) = inbox.slots();
         let socket = self.system.options();
-        self.system
-            .try_receive(|| state.recv(UdpSockRef::from(&*socket), &mut slots, filled))
+        let mut emptied = None;
+        let result = self.system.try_receive(|| {
+            let slots = state.recv(UdpSockRef::from(&*socket), &mut slots, filled)?;
+            if self.has_emptied(slots) {
+                // A library that keeps account of readiness learns only by this that the socket is empty.
+                emptied = Some(slots);
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            Ok(slots)
+        });
+        match emptied {
+            Some(slots) => Ok(taken(slots, false)),
+            None => Ok(taken(result?, true)),
+        }
     }
 }
 

@@ -107,6 +107,31 @@ impl<C: Conditioner> UdpHost<C> {
         self.endpoint.transmit()
     }
 
+    /// Does what is due by time and sends what is to be sent, and takes nothing in: for the end of a tick
+    /// that began with [`step`](Self::step) or [`wait`](Self::wait). Never blocks. Another `step` there would
+    /// ask the system for datagrams once more, which is one system call.
+    ///
+    /// Call `step` before, in each tick: an acknowledgement that has arrived and was not taken in counts as
+    /// missing, so that packets are repeated needlessly.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    ///
+    /// ```
+    /// use porous_std::prelude::*;
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// host.step()?;
+    /// host.connect(([127, 0, 0, 1], 4000).into()).expect("the first call");
+    /// host.transmit()?;
+    /// assert_eq!(host.stats().datagrams_sent, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn transmit(&mut self) -> io::Result<()> {
+        self.endpoint.transmit()
+    }
+
     /// Sends what waits, and sleeps until a datagram comes, a deadline of the host is due, or `max` is
     /// over. Then does what [`step`](Self::step) does. For a program that is driven by its network.
     ///
@@ -127,12 +152,15 @@ impl<C: Conditioner> UdpHost<C> {
     pub fn wait(&mut self, max: Duration) -> io::Result<()> {
         self.endpoint.transmit()?;
         let longest = self.endpoint.sleep_at_most(max);
-        sleep(
+        let [is_readable] = sleep(
             [self.endpoint.socket()],
             self.endpoint.is_blocked(),
             longest,
         )?;
-        self.step()
+        if is_readable {
+            self.endpoint.receive_datagrams()?;
+        }
+        self.endpoint.transmit()
     }
 
     /// Ends all connections, and waits until all peers know. That takes about a round trip; for a peer that

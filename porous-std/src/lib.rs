@@ -67,7 +67,8 @@
 //!    [`receive`](UdpHost::receive);
 //! 3. the game itself, which [`send`](UdpHost::send)s.
 //!
-//! A packet leaves with the next `step` or `wait`. If a tick is long, call `step` once more at its end.
+//! A packet leaves with the next `step` or `wait`, or, at the end of the tick, with
+//! [`transmit`](UdpHost::transmit).
 //!
 //! # A thread of its own
 //!

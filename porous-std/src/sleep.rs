@@ -8,7 +8,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 /// Sleeps until a socket has a datagram to be received or, if `to_send` is true, the first has room to
-/// send one, but not longer than `longest`. Returns true for each socket that has something to be received.
+/// send one, but not longer than `longest`. Returns true for each socket that has something to be received:
+/// a datagram, or an error in its place.
 pub(crate) fn sleep<const N: usize>(
     sockets: [&UdpSocket; N],
     to_send: bool,
@@ -23,9 +24,9 @@ pub(crate) fn sleep<const N: usize>(
     // A time that is longer than the system can count is taken for no limit.
     let timeout = Timespec::try_from(longest).ok();
     match poll(&mut fds, timeout.as_ref()) {
-        // On Windows `IN` is two bits, of which the system sets the one that applies.
-        Ok(_) => Ok(fds.map(|fd| fd.revents().intersects(PollFlags::IN))),
-        // A signal ended the sleep. Nothing is ready, and `wait` may return early.
+        // Errors have flags of their own, which no call asks for, and stay until they are received.
+        Ok(_) => Ok(fds.map(|fd| !fd.revents().difference(PollFlags::OUT).is_empty())),
+        // A signal ended the sleep. Nothing is known to be ready, and `wait` may return early.
         Err(Errno::INTR) => Ok([false; N]),
         Err(error) => {
             let text = format!(
@@ -77,6 +78,19 @@ mod tests {
         a.send_to(b"hi", b.local_addr().unwrap()).unwrap();
         assert_eq!(sleep([&b, &c], false, LONG).unwrap(), [true, false]);
         assert_eq!(sleep([&c, &b], false, LONG).unwrap(), [false, true]);
+    }
+
+    /// Or a host that wants to hear of closed ports would wake at once, again and again.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_in_place_of_a_datagram_is_to_be_received() {
+        let a = socket();
+        a.connect(socket().local_addr().unwrap()).unwrap();
+        a.send(b"anyone?").unwrap();
+        assert_eq!(sleep([&a], false, LONG).unwrap(), [true]);
+        assert_eq!(sleep([&a], true, LONG).unwrap(), [true]);
+        a.take_error().unwrap();
+        assert_eq!(sleep([&a], true, LONG).unwrap(), [false], "only writable");
     }
 
     #[test]

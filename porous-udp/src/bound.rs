@@ -1,5 +1,6 @@
 //! A host that is bound to its socket, and leaves it with a goodbye.
 
+use core::mem;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
@@ -12,6 +13,7 @@ use porous_proto::{
 };
 
 use crate::address::normalise;
+use crate::many::MANY;
 use crate::outbox::{Made, Outbox};
 use crate::socket::{Socket, SocketStats};
 use crate::{Clock, Command, CommandError, Executed, OsRng, SystemSocket};
@@ -169,7 +171,17 @@ impl<S: SystemSocket> Bound<S> {
     /// Sends what waits, as far as the socket and the addresses take it. Returns true if more datagrams may
     /// be made: one address that refuses stops no other.
     pub(crate) fn flush(&mut self, now: Instant) -> io::Result<bool> {
+        // False after a call that has not taken all: the next datagram goes alone, and tells why.
+        let mut may_be_many = true;
         while let Some((batch, datagrams)) = self.outbox.first() {
+            if mem::take(&mut may_be_many) {
+                let sent = self.socket.send_many(self.outbox.singles());
+                if sent > 0 {
+                    self.outbox.advance_singles(sent);
+                    may_be_many = sent == MANY;
+                    continue;
+                }
+            }
             if batch.to_stranger && !self.socket.has_room_for(batch.to, now) {
                 self.withhold();
                 continue;
@@ -177,6 +189,7 @@ impl<S: SystemSocket> Bound<S> {
             match self.socket.send(batch, datagrams) {
                 Ok(Some(sent)) => {
                     let to = batch.to;
+                    may_be_many = true;
                     self.outbox.advance(sent.bytes);
                     if sent.is_unreachable {
                         self.host.handle_unreachable(now, to);

@@ -11,7 +11,7 @@ use rand_core::{TryRng, UnwrapErr};
 use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
 use crate::outbox::{Made, Outbox};
-use crate::socket::{Path, Socket};
+use crate::socket::{Path, Socket, Taken};
 use crate::{Clock, Conditioner, SystemSocket};
 
 /// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if the system has
@@ -239,11 +239,12 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         let end = self.bound.clock.now() + self.bound.time_limit;
         let mut errors = 0;
         loop {
-            let Some(filled) = self.bound.socket.receive(&mut self.inbox)? else {
+            let Some(Taken { slots, may_be_more }) = self.bound.socket.receive(&mut self.inbox)?
+            else {
                 return Ok(false);
             };
             let now = self.bound.clock.now();
-            for (Origin { from, ours, ecn }, datagram) in self.inbox.datagrams(filled) {
+            for (Origin { from, ours, ecn }, datagram) in self.inbox.datagrams(slots) {
                 // The host counts what became of the datagram; here only its sender matters.
                 let peer = match self.bound.host.handle_datagram(now, from, ecn, datagram) {
                     Disposition::Handled(peer) | Disposition::Accepted(peer) => Some(peer),
@@ -254,7 +255,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
                 let is_alive = |peer| self.bound.host.peer(peer).is_some();
                 self.bound.socket.sources.learn(from, ours, peer, is_alive);
             }
-            errors += usize::from(filled == 0);
+            if !may_be_more {
+                return Ok(false);
+            }
+            errors += usize::from(slots == 0);
             // At the end of a batch, not of a datagram: datagrams that were received have to be taken in.
             if now >= end || errors >= ERRORS_PER_CALL {
                 return Ok(true);

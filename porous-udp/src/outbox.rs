@@ -188,6 +188,25 @@ impl Outbox {
         Some((batch, &self.buffer[batch.at.clone()]))
     }
 
+    /// From the [first](Self::first) batch on, those of one datagram without a mark to a peer, and their
+    /// bytes: one call may send many of them.
+    pub(crate) fn singles(&self) -> impl Iterator<Item = (&Batch, &[u8])> {
+        let may_pass = self.retries == 0 && self.in_a_row < REFUSED_IN_A_ROW;
+        let is_single = move |batch: &&Batch| {
+            may_pass && !batch.to_stranger && batch.ecn == Ecn::NotEct && batch.count() == 1
+        };
+        let batches = self.batches.iter().take_while(is_single);
+        batches.map(|batch| (batch, &self.buffer[batch.at.clone()]))
+    }
+
+    /// Notes that this number of [singles](Self::singles) were sent.
+    pub(crate) fn advance_singles(&mut self, sent: usize) {
+        for _ in 0..sent {
+            let bytes = self.first().map_or(0, |(_, datagram)| datagram.len());
+            self.advance(bytes);
+        }
+    }
+
     /// Notes that the next `bytes` of the [first](Self::first) batch were sent, or are lost.
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.has_passed = true;

@@ -14,6 +14,7 @@ use crate::fault::Fault;
 use crate::gateways::Gateways;
 use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
+use crate::many::{self, Many};
 use crate::outbox::Batch;
 use crate::sources::Sources;
 
@@ -57,6 +58,15 @@ impl Sent {
             is_unreachable: false,
         }
     }
+}
+
+/// What one call has received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Slots of the inbox that were filled. 0 if an error came in place of a datagram, or a signal.
+    pub(crate) slots: usize,
+    /// False if the call found that nothing more had arrived.
+    pub(crate) may_be_more: bool,
 }
 
 /// How datagrams pass between this program and the system.
@@ -250,6 +260,28 @@ impl<S: SystemSocket> Socket<S> {
         }
     }
 
+    /// Sends datagrams to different addresses by one call, if the system can. Returns how many it has taken,
+    /// from the first on. Why it has not taken the next one is found out by [`send`](Self::send).
+    pub(crate) fn send_many<'a>(
+        &self,
+        mut datagrams: impl Iterator<Item = (&'a Batch, &'a [u8])>,
+    ) -> usize {
+        let is_possible = many::EXISTS && matches!(self.path, Path::Batched(_));
+        if !is_possible || !self.sources.are_the_systems() {
+            return 0;
+        }
+        let (Some(first), Some(second)) = (datagrams.next(), datagrams.next()) else {
+            return 0;
+        };
+        let datagrams = [first, second].into_iter().chain(datagrams);
+        let many = Many::of(datagrams.map(|(batch, datagram)| {
+            let to = for_socket(batch.to, self.is_ipv6);
+            (to, datagram)
+        }));
+        let socket = self.system.options();
+        self.system.try_send(|| many.send(&socket)).unwrap_or(0)
+    }
+
     /// True if an answer to a stranger may leave. Half of the send buffer is kept for peers.
     pub(crate) fn has_room_for(&mut self, stranger: SocketAddr, now: Instant) -> bool {
         if self.is_writable() {
@@ -280,25 +312,34 @@ impl<S: SystemSocket> Socket<S> {
     }
 
     fn pass(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let Path::Batched(state) = &self.path else {
-            let sent = self.system.send_to(transmit.contents, transmit.destination);
-            return sent.map(|_| ());
+        let is_simple =
+            transmit.ecn.is_none() && transmit.src_ip.is_none() && transmit.segment_size.is_none();
+        let state = match &self.path {
+            Path::Batched(state) if !is_simple => state,
+            // The system takes less time for a datagram that comes without a control message.
+            Path::Batched(_) | Path::Plain => {
+                let sent = self.system.send_to(transmit.contents, transmit.destination);
+                return sent.map(|_| ());
+            }
         };
         let socket = self.system.options();
         self.system
             .try_send(|| state.try_send(UdpSockRef::from(&*socket), transmit))
     }
 
-    /// Receives datagrams. Returns how many slots were filled, or `None` if no more have arrived. 0 slots
-    /// mean an error in place of a datagram, or a signal: more may have arrived.
-    pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<usize>> {
+    /// Receives datagrams. `None` if none has arrived.
+    pub(crate) fn receive(&mut self, inbox: &mut Inbox) -> io::Result<Option<Taken>> {
+        const NOTHING: Taken = Taken {
+            slots: 0,
+            may_be_more: true,
+        };
         let error = match self.take(inbox) {
-            Ok(filled) => return Ok(Some(filled)),
+            Ok(taken) => return Ok(Some(taken)),
             Err(error) => error,
         };
         match Fault::of(&error) {
             // Not `None`: an event loop that tells of readiness once would not tell again.
-            Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(0)),
+            Fault::Later if error.kind() == ErrorKind::Interrupted => Ok(Some(NOTHING)),
             Fault::Later => Ok(None),
             Fault::Lost | Fault::Unreachable => {
                 self.stats.receive_errors += 1;
@@ -308,22 +349,46 @@ impl<S: SystemSocket> Socket<S> {
                 ) {
                     self.icmp.note_somewhere();
                 }
-                Ok(Some(0))
+                Ok(Some(NOTHING))
             }
             Fault::Fatal => Err(broken("receive", &error)),
         }
     }
 
-    fn take(&self, inbox: &mut Inbox) -> io::Result<usize> {
+    /// True if a call that filled this number of slots has found that nothing more had arrived.
+    const fn has_emptied(&self, slots: usize) -> bool {
+        // Linux fills all slots unless the next datagram is missing, or there is an error in its place, which
+        // it then tells by the next call (recvmmsg(2), "Bugs"). Only ICMP errors that were asked for are
+        // such.
+        cfg!(any(target_os = "linux", target_os = "android"))
+            && matches!(self.path, Path::Batched(_))
+            && slots < SLOTS
+            && !self.icmp.is_on()
+    }
+
+    fn take(&self, inbox: &mut Inbox) -> io::Result<Taken> {
+        let taken = |slots, may_be_more| Taken { slots, may_be_more };
         let Path::Batched(state) = &self.path else {
             let (len, from) = self.system.recv_from(inbox.slot())?;
             inbox.fill_one(len, from);
-            return Ok(1);
+            return Ok(taken(1, true));
         };
         let (mut slots, filled) = inbox.slots();
         let socket = self.system.options();
-        self.system
-            .try_receive(|| state.recv(UdpSockRef::from(&*socket), &mut slots, filled))
+        let mut emptied = None;
+        let result = self.system.try_receive(|| {
+            let slots = state.recv(UdpSockRef::from(&*socket), &mut slots, filled)?;
+            if self.has_emptied(slots) {
+                // A library that keeps account of readiness learns only by this that the socket is empty.
+                emptied = Some(slots);
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            Ok(slots)
+        });
+        match emptied {
+            Some(slots) => Ok(taken(slots, false)),
+            None => Ok(taken(result?, true)),
+        }
     }
 }
 
@@ -379,7 +444,7 @@ mod tests {
                 let mut inbox = Inbox::new(b.path.slots());
                 assert_eq!(b.receive(&mut inbox).unwrap(), None);
                 assert!(send(&mut a, b.local_addr().unwrap(), b"hi"));
-                assert_eq!(b.receive(&mut inbox).unwrap(), Some(1));
+                assert_eq!(b.receive(&mut inbox).unwrap().unwrap().slots, 1);
                 let from = a.local_addr().unwrap();
                 let found: Vec<_> = inbox
                     .datagrams(1)
@@ -403,8 +468,8 @@ mod tests {
                 }
                 let mut inbox = Inbox::new(b.path.slots());
                 let mut found = Vec::new();
-                while let Some(filled) = b.receive(&mut inbox).unwrap() {
-                    found.extend(inbox.datagrams(filled).map(|(_, d)| d.to_vec()));
+                while let Some(taken) = b.receive(&mut inbox).unwrap() {
+                    found.extend(inbox.datagrams(taken.slots).map(|(_, d)| d.to_vec()));
                 }
                 assert_eq!(found, [&b"aa"[..], b"bb", b"cc", b"d"]);
             }
@@ -425,9 +490,9 @@ mod tests {
             let sent = a.send(&Batch::new(to, ecn, 2), b"hi").unwrap();
             assert_eq!(sent, Some(Sent::all(b"hi")));
             let mut inbox = Inbox::new(b.path.slots());
-            let filled = b.receive(&mut inbox).unwrap().unwrap();
+            let taken = b.receive(&mut inbox).unwrap().unwrap();
             let found: Vec<_> = inbox
-                .datagrams(filled)
+                .datagrams(taken.slots)
                 .map(|(origin, _)| origin.ecn)
                 .collect();
             let expected = if cfg!(target_os = "linux") {

@@ -36,6 +36,11 @@ impl Sources {
         self.is_on = true;
     }
 
+    /// True if the system chooses the address of this host for all.
+    pub(crate) const fn are_the_systems(&self) -> bool {
+        !self.is_on
+    }
+
     /// The address of this host from which to send to `to`; `None` lets the system choose.
     pub(crate) fn of(&self, to: SocketAddr) -> Option<IpAddr> {
         self.all.get(&to).map(|source| source.ours)

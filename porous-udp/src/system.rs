@@ -17,6 +17,9 @@ use socket2::SockRef;
 /// [`try_receive`](Self::try_receive) is `socket.try_io(Interest::READABLE, call)`, and
 /// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from) are `try_send_to` and `try_recv_from`.
 ///
+/// A call that [`try_receive`](Self::try_receive) is to make returns such an error also when it has received
+/// something and found that nothing more has come.
+///
 /// A library may say that a call would block without making it: an error of the
 /// [kind](io::Error::kind) `WouldBlock` or `Interrupted` means "later", with a number of the system
 /// or without. Any other error without a number ends the driver, so return errors of the system

@@ -63,7 +63,7 @@ impl Node for Porous {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.step()
+        self.0.transmit()
     }
 
     fn leave(&mut self, peer: PeerId) {

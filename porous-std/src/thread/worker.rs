@@ -91,8 +91,11 @@ impl<C: Conditioner> Worker<C> {
             let max = if more { Duration::ZERO } else { Duration::MAX };
             let longest = self.host.sleep_at_most(max);
             let sockets = [self.host.socket(), self.bell.socket()];
-            [_, rung] = sleep(sockets, self.host.is_blocked(), longest)?;
-            self.host.receive_datagrams()?;
+            let is_readable;
+            [is_readable, rung] = sleep(sockets, self.host.is_blocked(), longest)?;
+            if is_readable {
+                self.host.receive_datagrams()?;
+            }
         }
     }
 

@@ -5,8 +5,8 @@ use core::time::Duration;
 
 use crate::hosts::{LIMIT, client, connected, converse, elapsed, server, until};
 use porous_std::{
-    Clock, Conditioner, Config, ConnectError, DisconnectReason, Endpoint, Event, Instant, Listen,
-    UdpHost,
+    ChannelId, Clock, Conditioner, Config, ConnectError, DisconnectReason, Endpoint, Event,
+    Instant, Listen, Mode, UdpHost,
 };
 
 #[test]
@@ -35,6 +35,28 @@ fn a_greeting_comes_with_the_request() {
     assert_eq!(server.peer(peer).unwrap().greeting(), [7; 255]);
     server.accept(peer).unwrap();
     until(&mut client, &mut server, connected);
+}
+
+#[test]
+fn a_host_sends_at_the_end_of_a_tick_and_takes_nothing_in() {
+    let (mut server, mut client) = (server("127.0.0.1:0"), client("127.0.0.1:0"));
+    let to_server = client.connect(server.local_addr().unwrap()).unwrap();
+    until(&mut client, &mut server, connected);
+    let (to_client, _) = until(&mut server, &mut client, connected);
+    let say = |host: &mut UdpHost, peer| {
+        host.send(peer, ChannelId(0), &b"here"[..], Mode::Unreliable)
+            .unwrap();
+        host.transmit().unwrap();
+    };
+    say(&mut server, to_client);
+    say(&mut client, to_server);
+    assert_eq!(client.receive(to_server), None);
+    // Loopback delivers at once.
+    client.step().unwrap();
+    server.step().unwrap();
+    for (host, peer) in [(&mut client, to_server), (&mut server, to_client)] {
+        assert_eq!(host.receive(peer).unwrap().payload, "here");
+    }
 }
 
 /// The standard library parses addresses; text that is no address is an error.

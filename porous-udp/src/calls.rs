@@ -1,0 +1,292 @@
+//! Tests of how many system calls a host makes, and of calls that carry datagrams to different addresses.
+
+use core::cell::Cell;
+use core::net::SocketAddr;
+use std::io;
+use std::net::UdpSocket;
+
+use porous_proto::{Config, Ecn, Instant, Listen};
+use rustix::io::Errno;
+use socket2::SockRef;
+
+use crate::inbox::{Inbox, SLOTS};
+use crate::many::{self, MANY};
+use crate::outbox::Made;
+use crate::socket::{Path, Socket};
+use crate::{Endpoint, SystemSocket, bind};
+
+/// A socket that counts its calls, would block when it is told to, and keeps account of readiness.
+#[derive(Debug)]
+struct Counted {
+    socket: UdpSocket,
+    receives: Cell<usize>,
+    sends: Cell<usize>,
+    /// False if the last call to receive found that nothing more had come.
+    is_readable: Cell<bool>,
+    /// Calls to send that will find no room.
+    blocked: Cell<usize>,
+}
+
+impl SystemSocket for Counted {
+    fn options(&self) -> SockRef<'_> {
+        self.socket.options()
+    }
+
+    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
+        self.try_send(|| self.socket.send_to(datagram, to))
+    }
+
+    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.try_receive(|| self.socket.recv_from(buffer))
+    }
+
+    fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.sends.set(self.sends.get() + 1);
+        let blocked = self.blocked.get();
+        self.blocked.set(blocked.saturating_sub(1));
+        if blocked > 0 {
+            return Err(Errno::AGAIN.into());
+        }
+        call()
+    }
+
+    fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.receives.set(self.receives.get() + 1);
+        let received = call();
+        let error = received.as_ref().err().map(io::Error::kind);
+        self.is_readable
+            .set(error != Some(io::ErrorKind::WouldBlock));
+        received
+    }
+}
+
+type Open = fn(Counted, Config) -> io::Result<Endpoint<Counted>>;
+
+fn host(open: Open) -> Endpoint<Counted> {
+    let socket = Counted {
+        socket: bind("127.0.0.1:0").unwrap(),
+        receives: Cell::default(),
+        sends: Cell::default(),
+        is_readable: Cell::default(),
+        blocked: Cell::default(),
+    };
+    open(socket, Config::client()).unwrap()
+}
+
+/// Sends the host this number of datagrams, none of which the system joins to another. Returns the calls by
+/// which the host takes them in.
+fn receives(host: &mut Endpoint<Counted>, datagrams: usize) -> usize {
+    let to = host.local_addr().unwrap();
+    for _ in 0..datagrams {
+        let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+        stranger.send_to(b"hello", to).unwrap();
+    }
+    let received = host.stats().datagrams_received;
+    let calls = host.socket().receives.get();
+    while host.receive_datagrams().unwrap() {}
+    let received = host.stats().datagrams_received - received;
+    assert_eq!(received, datagrams as u64, "loopback delivers at once");
+    assert!(!host.socket().is_readable.get());
+    host.socket().receives.get() - calls
+}
+
+#[test]
+fn a_call_that_finds_the_socket_empty_is_the_last() {
+    let mut batched = host(Endpoint::new);
+    let mut plain = host(Endpoint::plain);
+    for datagrams in [0, 1, SLOTS - 1, SLOTS, SLOTS + 1] {
+        assert_eq!(receives(&mut plain, datagrams), datagrams + 1);
+        let calls = receives(&mut batched, datagrams);
+        if cfg!(any(target_os = "linux", target_os = "android")) {
+            assert_eq!(calls, datagrams / SLOTS + 1);
+        } else {
+            assert!(calls <= datagrams + 1);
+        }
+    }
+}
+
+/// An ICMP error behind a datagram shortens the call, too.
+#[test]
+fn a_host_that_asks_for_errors_receives_until_nothing_comes() {
+    let mut host = host(Endpoint::new);
+    host.connect(([127, 0, 0, 1], 9).into()).unwrap();
+    if host.bound.socket.asks_for_closed_ports() {
+        assert_eq!(receives(&mut host, 1), 2);
+    }
+}
+
+/// Hosts that are not ours, each with a socket.
+struct Remote {
+    socket: Socket<UdpSocket>,
+    inbox: Inbox,
+}
+
+impl Remote {
+    fn new() -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let path = Path::batched(&socket);
+        Self {
+            socket: Socket::new(socket, path).unwrap(),
+            inbox: Inbox::new(SLOTS),
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.socket.local_addr().unwrap()
+    }
+
+    /// The first bytes and the marks of the datagrams that have come.
+    fn heard(&mut self) -> Vec<(u8, Ecn)> {
+        let mut heard = Vec::new();
+        while let Some(taken) = self.socket.receive(&mut self.inbox).unwrap() {
+            let datagrams = self.inbox.datagrams(taken.slots);
+            heard.extend(datagrams.map(|(origin, datagram)| (datagram[0], origin.ecn)));
+        }
+        heard
+    }
+}
+
+fn remotes(count: usize) -> Vec<Remote> {
+    (0..count).map(|_| Remote::new()).collect()
+}
+
+/// Puts a datagram of this one byte into the outbox of the host.
+fn put(host: &mut Endpoint<Counted>, to: SocketAddr, byte: u8, ecn: Ecn) {
+    host.bound.outbox.room(1).unwrap()[0] = byte;
+    let made = Made {
+        to,
+        ecn,
+        to_stranger: false,
+        len: 1,
+    };
+    assert!(host.bound.outbox.push(made, MANY, Instant::ZERO));
+}
+
+/// Sends what is in the outbox. Returns the calls that this took.
+fn flush(host: &mut Endpoint<Counted>) -> usize {
+    let calls = host.socket().sends.get();
+    host.bound.outbox.begin();
+    host.bound.flush(Instant::ZERO).unwrap();
+    host.socket().sends.get() - calls
+}
+
+/// The marks of datagrams, where the system reports them.
+fn is_mark(found: Ecn, sent: Ecn) -> bool {
+    found == sent || !cfg!(target_os = "linux")
+}
+
+#[test]
+fn one_call_sends_to_many_addresses_and_each_gets_its_own() {
+    for (open, is_batched) in [
+        (Endpoint::new as Open, many::EXISTS),
+        (Endpoint::plain, false),
+    ] {
+        let mut host = host(open);
+        let mut remotes = remotes(MANY + 3);
+        for (byte, remote) in (0..).zip(&remotes) {
+            put(&mut host, remote.address(), byte, Ecn::NotEct);
+        }
+        let expected = if is_batched { 2 } else { remotes.len() };
+        assert_eq!(flush(&mut host), expected);
+        for (byte, remote) in (0..).zip(&mut remotes) {
+            assert_eq!(remote.heard(), [(byte, Ecn::NotEct)]);
+        }
+        assert_eq!(host.socket_stats().send_lost, 0);
+    }
+}
+
+#[test]
+fn addresses_that_cannot_be_reached_cost_the_others_nothing() {
+    let mut host = host(Endpoint::new);
+    let mut remotes = remotes(10);
+    let bad = ["[::1]:9", "127.0.0.1:0", "[::1]:9", "127.0.0.1:0"];
+    let mut bad = bad.iter().map(|to| to.parse().unwrap());
+    // First, in the middle, two in a row, and last.
+    for (byte, remote) in (0..).zip(&remotes) {
+        if [0, 3, 4].contains(&byte) {
+            put(&mut host, bad.next().unwrap(), 99, Ecn::NotEct);
+        }
+        put(&mut host, remote.address(), byte, Ecn::NotEct);
+    }
+    put(&mut host, bad.next().unwrap(), 99, Ecn::NotEct);
+    flush(&mut host);
+    for (byte, remote) in (0..).zip(&mut remotes) {
+        assert_eq!(remote.heard(), [(byte, Ecn::NotEct)]);
+    }
+    let stats = host.socket_stats();
+    assert_eq!((stats.send_lost, stats.send_delayed), (4, 0));
+}
+
+#[test]
+fn datagrams_for_which_there_is_no_room_leave_later_and_in_order() {
+    for blocked in 1..12 {
+        let mut host = host(Endpoint::new);
+        let mut remotes = remotes(8);
+        for byte in 0..3 {
+            for remote in &remotes {
+                put(&mut host, remote.address(), byte, Ecn::NotEct);
+            }
+        }
+        host.socket().blocked.set(blocked);
+        let calls = flush(&mut host);
+        assert!(calls <= 8 * 3 + 2, "{calls}");
+        host.socket().blocked.set(0);
+        while !host.bound.outbox.is_empty() {
+            flush(&mut host);
+        }
+        for remote in &mut remotes {
+            let bytes: Vec<_> = remote.heard().iter().map(|(byte, _)| *byte).collect();
+            assert_eq!(bytes, [0, 1, 2]);
+        }
+        assert_eq!(host.socket_stats().send_lost, 0);
+    }
+}
+
+#[test]
+fn a_socket_without_room_is_asked_once_for_many_and_then_for_four_addresses() {
+    let mut host = host(Endpoint::new);
+    let remotes = remotes(8);
+    for remote in &remotes {
+        put(&mut host, remote.address(), 7, Ecn::NotEct);
+    }
+    host.socket().blocked.set(usize::MAX);
+    assert_eq!(flush(&mut host), usize::from(many::EXISTS) + 4);
+    assert!(host.is_blocked());
+}
+
+#[test]
+fn datagrams_with_marks_keep_them_among_others_without() {
+    let mut host = host(Endpoint::new);
+    let mut remotes = remotes(9);
+    let marks = [Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::NotEct, Ecn::Ce];
+    for (remote, mark) in remotes.iter().zip(marks.into_iter().cycle()) {
+        put(&mut host, remote.address(), 7, mark);
+    }
+    flush(&mut host);
+    for (remote, mark) in remotes.iter_mut().zip(marks.into_iter().cycle()) {
+        let heard = remote.heard();
+        assert!(heard.len() == 1 && is_mark(heard[0].1, mark), "{heard:?}");
+    }
+}
+
+/// Its answers have to come from the address that was asked, which only a call for one address can say.
+#[test]
+fn a_host_that_listens_at_all_addresses_sends_to_one_at_a_time() {
+    let socket = Counted {
+        socket: bind("0.0.0.0:0").unwrap(),
+        receives: Cell::default(),
+        sends: Cell::default(),
+        is_readable: Cell::default(),
+        blocked: Cell::default(),
+    };
+    let mut host = Endpoint::new(socket, Config::new()).unwrap();
+    host.listen(Listen::Open).unwrap();
+    let mut remotes = remotes(5);
+    for remote in &remotes {
+        put(&mut host, remote.address(), 7, Ecn::NotEct);
+    }
+    assert_eq!(flush(&mut host), 5);
+    for remote in &mut remotes {
+        assert_eq!(remote.heard().len(), 1);
+    }
+}

@@ -1,0 +1,64 @@
+//! Datagrams to different addresses in one call, on systems that have such a call.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io;
+
+use socket2::SockRef;
+
+/// The most datagrams of a call. Twice as many save nothing that could be measured.
+pub(crate) const MANY: usize = 32;
+
+/// True if the system has such a call.
+pub(crate) const EXISTS: bool = cfg!(target_os = "linux");
+
+/// Datagrams for one call, each with its address: without marks, and from the address that the system
+/// chooses.
+#[derive(Debug)]
+pub(crate) struct Many<'a> {
+    /// In an array, so that no call allocates. The rest of it is empty.
+    datagrams: [(SocketAddr, &'a [u8]); MANY],
+    len: usize,
+}
+
+impl<'a> Many<'a> {
+    /// The first of these datagrams.
+    pub(crate) fn of(datagrams: impl Iterator<Item = (SocketAddr, &'a [u8])>) -> Self {
+        let nowhere = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
+        let mut many = Self {
+            datagrams: [(nowhere, &[]); MANY],
+            len: 0,
+        };
+        for (to, datagram) in many.datagrams.iter_mut().zip(datagrams) {
+            *to = datagram;
+            many.len += 1;
+        }
+        many
+    }
+
+    /// Returns how many datagrams the system has taken, from the first on. If it has not taken one, nothing
+    /// says why, unless that is the first.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn send(&self, socket: &SockRef<'_>) -> io::Result<usize> {
+        use core::array::from_fn;
+        use std::io::IoSlice;
+
+        use rustix::net::addr::SocketAddrArg as _;
+        use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, sendmmsg};
+
+        let addresses = self.datagrams.map(|(to, _)| to.as_any());
+        let contents = self.datagrams.map(|(_, datagram)| [IoSlice::new(datagram)]);
+        let mut controls: [_; MANY] = from_fn(|_| SendAncillaryBuffer::default());
+        let mut messages = addresses.iter().zip(&contents).zip(&mut controls);
+        let mut messages: [_; MANY] = from_fn(|_| {
+            let ((to, contents), control) = messages.next().expect("arrays of this length");
+            MMsgHdr::new_with_addr(to, contents, control)
+        });
+        let messages = &mut messages[..self.len];
+        Ok(sendmmsg(&**socket, messages, SendFlags::empty())?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) const fn send(&self, _: &SockRef<'_>) -> io::Result<usize> {
+        Ok(0)
+    }
+}

@@ -22,7 +22,9 @@ use crate::payload::Payload;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
-use crate::transfer::{Acked, Arrival, Incoming, PathWords, Transfer, TransferParams, Written};
+use crate::transfer::{
+    Acked, Arrival, Incoming, PathWords, Transfer, TransferParams, Urgency, Written,
+};
 use crate::wire::NoRoom;
 
 /// The number of packets, and of the bytes in them, by mode.
@@ -422,7 +424,7 @@ impl Session {
         let incoming = Incoming {
             id: frame,
             ecn,
-            is_eliciting: short.ack_now || messages.iter().any(Message::is_eliciting),
+            urgency: Urgency::of(short.ack_now, messages),
         };
         self.transfer.on_frame(&incoming, short, tick.now);
         if strikes(Bug::AcksWhatItDropped) {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::TransferParams;
-use super::ack_timer::AckTimer;
+use super::ack_timer::{AckTimer, Urgency};
 use super::ecn::Heard;
 use super::nonces::SKIP_SPAN;
 use super::received::{Arrival, Received, Report};
@@ -13,7 +13,13 @@ use crate::stats::Loss;
 use crate::time::Instant;
 
 /// Bytes that a full frame may lack to the largest datagram: the reserve around a part of a packet.
-const FULL_SLACK: usize = 48;
+const FULL_SLACK: u16 = 48;
+
+/// Time after content that is sent again for which a missing frame may have had such content, too.
+const RELIABLE: Duration = Duration::from_secs(1);
+
+/// Time after a frame that others had overtaken for which a missing frame may be another one.
+const REORDERING: Duration = Duration::from_secs(10);
 
 /// The frames of the remote host.
 #[derive(Debug)]
@@ -24,7 +30,10 @@ pub(crate) struct Inbound {
     asked: Asked,
     missing: Missing,
     loss: Loss,
-    max_datagram: u16,
+    /// Until when a missing frame may have had content that is sent again.
+    reliable_until: Instant,
+    /// Until when a missing frame may only have been overtaken.
+    reordered_until: Instant,
 }
 
 /// What a frame that was taken says of the path on which it came.
@@ -45,8 +54,8 @@ pub(crate) struct Incoming {
     pub(crate) id: u64,
     /// The codepoint of its IP header.
     pub(crate) ecn: Ecn,
-    /// True if it wants to be acknowledged.
-    pub(crate) is_eliciting: bool,
+    /// How soon it wants to be acknowledged; `None` if it need not be.
+    pub(crate) urgency: Option<Urgency>,
 }
 
 impl Inbound {
@@ -55,11 +64,15 @@ impl Inbound {
         Self {
             received: Received::new(params.behind, params.window, first),
             heard: Heard::default(),
-            ack_timer: AckTimer::new(params.policy),
+            ack_timer: AckTimer::new(
+                params.policy,
+                params.max_datagram.saturating_sub(FULL_SLACK),
+            ),
             asked: Asked::new(first),
             missing: Missing::new(first),
             loss: Loss::default(),
-            max_datagram: params.max_datagram,
+            reliable_until: Instant::ZERO,
+            reordered_until: Instant::ZERO,
         }
     }
 
@@ -97,7 +110,7 @@ impl Inbound {
         own_next: u64,
         now: Instant,
     ) {
-        let Incoming { id, ecn, .. } = *frame;
+        let Incoming { id, ecn, urgency } = *frame;
         let expected = self.received.next();
         let is_new = (self.received).record(id, short.id_width, short.nonce, own_next);
         self.heard.on_frame(ecn, id >= expected, is_new, own_next);
@@ -107,17 +120,30 @@ impl Inbound {
             let all = self.missing.received() + missing;
             self.loss.note(all, missing, now);
         }
-        // The delay that a block tells is that of its newest frame.
-        if id >= expected {
-            self.ack_timer.on_newest(now);
-        }
-        if frame.is_eliciting {
+        if let Some(urgency) = urgency {
             self.asked.on_frame(id, now);
-            // A gap or a mark is news of congestion, and the sender has to hear of it at once (T19, D9).
-            let at_once = short.ack_now || id != expected || ecn == Ecn::Ce;
-            let is_full = short.bytes.len() + FULL_SLACK >= usize::from(self.max_datagram);
-            self.ack_timer.on_frame(at_once, is_full, now);
+            if urgency >= Urgency::High {
+                self.reliable_until = now + RELIABLE;
+            }
+            // A loss or a mark is news of congestion, and the sender has to hear of it at once (T19, D9).
+            let is_news = ecn == Ecn::Ce || id > expected && self.may_be_lost(now);
+            let at_once = if is_news { Urgency::AtOnce } else { urgency };
+            let bytes = u16::try_from(short.bytes.len()).unwrap_or(u16::MAX);
+            self.ack_timer.on_frame(at_once, bytes, now);
         }
+        if id >= expected {
+            // The delay that a block tells is that of its newest frame.
+            self.ack_timer.on_newest(now);
+        } else if is_new {
+            self.reordered_until = now + REORDERING;
+        }
+    }
+
+    /// Whether a frame that is missing may be lost and have had content that has to be sent again.
+    fn may_be_lost(&self, now: Instant) -> bool {
+        // Where frames overtake each other, a gap is mostly filled before its sender believes in a loss, and
+        // content that needs a quick answer asks for one (T19).
+        now < self.reliable_until && now >= self.reordered_until
     }
 
     /// What the next frame acknowledges; `None` if there is nothing worth a report. `in_doubt`: a ping of this

@@ -30,6 +30,7 @@ mod width;
 
 use core::time::Duration;
 
+pub(crate) use self::ack_timer::Urgency;
 pub(crate) use self::acked::Acked;
 pub(crate) use self::congestion_control::Gate;
 use self::congestion_control::Leaving;

@@ -3,6 +3,7 @@
 mod copies;
 mod edges;
 mod fates;
+mod gaps;
 mod modern;
 mod nonces;
 

@@ -286,28 +286,29 @@ fn what_has_no_room_in_an_acknowledgement_counts_as_lost() {
     assert_eq!(b.listen(Listen::Open), Ok(()));
     let peer = a.connect(NOW, 2_u8).expect("a free address");
     for _ in 0..10 {
-        carry(&mut a, &mut b, 1, |_| true);
-        carry(&mut b, &mut a, 2, |_| true);
+        carry(&mut a, &mut b, 1, NOW, |_| true);
+        carry(&mut b, &mut a, 2, NOW, |_| true);
     }
     let stats = |host: &Host<ChaCha8Rng, u8>, peer| host.peer(peer).expect("it is there").stats();
     let before = stats(&a, peer);
     assert_eq!((before.flight, before.frames_lost), (0, 0));
-    let send = |a: &mut _, b: &mut _, n: usize| {
+    let send = |a: &mut _, b: &mut _, now, n: usize| {
         let packet = vec![0; 20];
         let sent = Host::send(a, peer, ChannelId(0), packet, Mode::Unreliable);
         assert_eq!(sent, Ok(()));
-        assert_eq!(carry(a, b, 1, |_| n % 2 == 0), 1);
+        assert_eq!(carry(a, b, 1, now, |_| n % 2 == 0), 1);
     };
     for n in 0..FRAMES {
-        send(&mut a, &mut b, n);
+        send(&mut a, &mut b, NOW, n);
     }
 
     // when: one acknowledgement comes, and three more frames overtake those that are still open
-    assert_eq!(carry(&mut b, &mut a, 2, |_| true), 1);
+    assert_eq!(carry(&mut b, &mut a, 2, NOW, |_| true), 1);
+    let later = NOW + 30 * MS;
     for _ in 0..3 {
-        send(&mut a, &mut b, 0);
+        send(&mut a, &mut b, later, 0);
     }
-    assert_eq!(carry(&mut b, &mut a, 2, |_| true), 1);
+    assert_eq!(carry(&mut b, &mut a, 2, later + 30 * MS, |_| true), 1);
 
     // then: 17 of the newest 33 and 16 behind them were acknowledged; the 16 that found no room and
     // the 48 that never came are lost
@@ -323,13 +324,15 @@ fn carry(
     from: &mut Host<ChaCha8Rng, u8>,
     to: &mut Host<ChaCha8Rng, u8>,
     address: u8,
+    now: Instant,
     arrives: impl Fn(&[u8]) -> bool,
 ) -> usize {
     let (mut buf, mut count) = ([0; 1200], 0);
-    while let Some(transmit) = from.poll_transmit(NOW, &mut buf) {
+    from.handle_timeout(now);
+    while let Some(transmit) = from.poll_transmit(now, &mut buf) {
         count += 1;
         if arrives(transmit.datagram) {
-            to.handle_datagram(NOW, address, Ecn::NotEct, transmit.datagram);
+            to.handle_datagram(now, address, Ecn::NotEct, transmit.datagram);
         }
     }
     count

@@ -3,6 +3,7 @@
 
 extern crate alloc;
 
+mod ack_costs;
 mod addresses;
 mod advisor;
 mod api;

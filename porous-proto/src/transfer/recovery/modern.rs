@@ -58,6 +58,8 @@ pub(crate) struct Modern {
     revived: Option<Instant>,
     /// When the frame was sent that was lost last.
     last_lost: Option<Instant>,
+    /// Lost frames that did not prove to be only late, since the path counts as lossy.
+    lost: u32,
     /// Consecutive early probes whose message had already arrived; each delays the next by 1 ms.
     needless: u8,
     /// When the oldest loss was sent of the current run without an arrival (persistent congestion,
@@ -81,8 +83,9 @@ impl Modern {
 
 impl Recovery for Modern {
     fn is_lossy(&self, now: Instant) -> bool {
+        // Frames that were only overtaken are no reason to ask for more acknowledgements.
         let is_recent = |sent| now.saturating_duration_since(sent) < LOSSY;
-        self.last_lost.is_some_and(is_recent)
+        self.lost > 0 && self.last_lost.is_some_and(is_recent)
     }
 
     fn on_sent(&mut self, now: Instant) {
@@ -128,6 +131,10 @@ impl Recovery for Modern {
         if lost.is_alone {
             self.first_lost = None;
         }
+        if !self.is_lossy(lost.sent) {
+            self.lost = 0;
+        }
+        self.lost = self.lost.saturating_add(1);
         self.last_lost = Some(lost.sent);
         let first = *self.first_lost.get_or_insert(lost.sent);
         // Before the test for persistent congestion, as a loss that shows it belongs to the episode, too: one
@@ -150,6 +157,7 @@ impl Recovery for Modern {
     }
 
     fn on_spurious(&mut self, id: u64, newest: u64, rtt: &Rtt) -> bool {
+        self.lost = self.lost.saturating_sub(1);
         // The distance seen, and one more: the next frame may be a little later.
         self.packets = (newest.saturating_sub(id) + 2).clamp(self.packets, PACKETS_MAX);
         // A quarter of the shortest round trip at a time, up to one whole round trip (RFC 8985 §6.2).

@@ -153,7 +153,7 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         side.transfer
             .inbound
             .ack_timer
-            .on_frame(true, false, side.now);
+            .on_frame(Urgency::AtOnce, 100, side.now);
         assert_eq!(side.frame(), Some(vec![]), "{policy:?}");
         assert_eq!(side.frame(), Some(vec![2]), "{policy:?}");
         // An acknowledgement that was left out is not forgotten.
@@ -164,7 +164,7 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         side.transfer
             .inbound
             .ack_timer
-            .on_frame(false, false, side.now);
+            .on_frame(Urgency::High, 100, side.now);
         let due = side.transfer.inbound.ack_timer.due();
         let pending = side.transfer.inbound.ack_timer.pending;
         let expected = if pending { vec![] } else { vec![3] };

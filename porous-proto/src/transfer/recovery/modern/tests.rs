@@ -192,3 +192,23 @@ fn after_sixteen_timeouts_nothing_is_repeated() {
     modern.on_acknowledged(3, true, false, Instant::ZERO);
     assert!(modern.on_timeout(at(30)).unwrap().repeats);
 }
+
+/// T19.
+#[test]
+fn a_path_that_only_reorders_is_not_lossy() {
+    let (mut modern, rtt) = settled();
+    for id in [10, 11] {
+        modern.on_lost(&lost(id, at(id), 20), &rtt, at(20));
+    }
+    assert!(modern.is_lossy(at(20)));
+    modern.on_spurious(10, 16, &rtt);
+    assert!(modern.is_lossy(at(20)), "one is lost");
+    modern.on_spurious(11, 16, &rtt);
+    assert!(!modern.is_lossy(at(20)));
+    modern.on_lost(&lost(30, at(30), 40), &rtt, at(40));
+    assert!(modern.is_lossy(at(10_029)) && !modern.is_lossy(at(10_030)));
+    // What was lost more than 10 s ago counts no more.
+    modern.on_lost(&lost(50, at(20_000), 60), &rtt, at(20_000));
+    modern.on_spurious(50, 56, &rtt);
+    assert!(!modern.is_lossy(at(20_000)));
+}

@@ -211,7 +211,8 @@ impl Plan {
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
         let block = self.report.as_ref().map(|report| &report.block);
-        let mut writer = FrameWriter::new(buf, &self.header, block, context)?;
+        let mut layout = Layout::new(context);
+        let mut writer = FrameWriter::new(buf, &self.header, block, &mut layout)?;
         let padding = match self.purpose {
             Purpose::MtuProbe { padding } => padding,
             Purpose::Ordinary | Purpose::Aside => 0,

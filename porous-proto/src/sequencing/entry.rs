@@ -220,7 +220,7 @@ impl Reassembly {
         if needed > self.data.capacity() {
             // At most twice what arrived, which bounds what a peer may cost, and never more than the packet:
             // its announced length alone must cost nothing (Q1).
-            let room = (2 * needed).min(self.whole as usize);
+            let room = (2 * self.data.len()).min(self.whole as usize);
             self.data.reserve_exact(room.max(needed) - self.data.len());
         }
     }

@@ -40,7 +40,7 @@ use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARG
 use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
 use crate::serial;
-use crate::source::{NextMessage, Source};
+use crate::source::{NextMessage, Payload, Source};
 use crate::stats::{ChannelStats, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 
@@ -444,7 +444,12 @@ impl Source for Sequencing {
         self.scheduler.next_message(priority, most, &mut self.table)
     }
 
-    fn cut(&mut self, message: &Message<Bytes>) {
+    fn kept(&self, part: &Packet<Payload>) -> Option<&[u8]> {
+        let made = self.table.get(part.channel)?;
+        made.sender.kept(part, &self.table.params)
+    }
+
+    fn cut(&mut self, message: &Message<Payload>) {
         let Message::Packet(packet) = message else {
             return;
         };
@@ -453,19 +458,19 @@ impl Source for Sequencing {
         }
     }
 
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
+    fn is_current(&self, message: &Message<Payload>) -> bool {
         self.scheduler.is_current(message, &self.table)
     }
 
-    fn skipped(&mut self, message: &Message<Bytes>) {
+    fn skipped(&mut self, message: &Message<Payload>) {
         self.scheduler.skipped(message, &mut self.table);
     }
 
-    fn sent(&mut self, message: &Message<Bytes>) {
+    fn sent(&mut self, message: &Message<Payload>) {
         self.scheduler.sent(message, &mut self.table);
     }
 
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
+    fn acknowledged(&mut self, message: &Message<Payload>) {
         match *message {
             Message::Packet(Packet {
                 channel,
@@ -494,7 +499,7 @@ impl Source for Sequencing {
         }
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+    fn lost(&mut self, message: &Message<Payload>) -> bool {
         match *message {
             Message::Packet(Packet { channel, id, .. }) => {
                 let made = self.table.get_mut(channel);
@@ -524,7 +529,7 @@ impl Source for Sequencing {
 }
 
 /// Channel and id of the packet that a sent message belongs to.
-const fn sent_packet(message: &Message<Bytes>) -> Option<(u8, u32)> {
+const fn sent_packet(message: &Message<Payload>) -> Option<(u8, u32)> {
     match *message {
         Message::Packet(Packet { channel, id, .. })
         | Message::Control(

@@ -67,11 +67,23 @@ impl Sequencing {
     }
 }
 
+impl Sequencing {
+    /// The message with its own bytes, as a frame is written with them.
+    fn resolved(&self, mut message: Message<Payload>) -> Message<Payload> {
+        if let Message::Packet(packet) = &mut message {
+            if let Some(bytes) = self.kept(packet) {
+                packet.payload = Payload::Own(Bytes::copy_from_slice(bytes));
+            }
+        }
+        message
+    }
+}
+
 /// Two sequencing layers, and every message that the first one sent.
 struct Wire {
     sender: Sequencing,
     receiver: Sequencing,
-    messages: Vec<Message<Bytes>>,
+    messages: Vec<Message<Payload>>,
 }
 
 impl Wire {
@@ -103,7 +115,7 @@ impl Wire {
         while let Some(NextMessage { message, .. }) =
             self.sender.next_message(Priority::Low, FRAGMENT)
         {
-            self.messages.push(message);
+            self.messages.push(self.sender.resolved(message));
         }
     }
 
@@ -138,7 +150,7 @@ impl Wire {
     #[track_caller]
     fn arrive_late(&mut self, names: &str) {
         for name in names.split_whitespace() {
-            let late = |message: &&Message<Bytes>| is_called(message, name);
+            let late = |message: &&Message<Payload>| is_called(message, name);
             let Some(Message::Packet(packet)) = self.messages.iter().find(late) else {
                 unreachable!()
             };
@@ -196,7 +208,7 @@ impl Wire {
     }
 }
 
-fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
+fn borrow(packet: &Packet<Payload>) -> Packet<&[u8]> {
     Packet {
         mode: packet.mode,
         channel: packet.channel,
@@ -204,13 +216,20 @@ fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
         dependency: packet.dependency,
         fragment: packet.fragment,
         receipt: packet.receipt,
-        payload: &packet.payload,
+        payload: own(packet),
     }
 }
 
-fn is_called(message: &Message<Bytes>, name: &str) -> bool {
+fn own(packet: &Packet<Payload>) -> &Bytes {
+    match &packet.payload {
+        Payload::Own(bytes) => bytes,
+        Payload::Kept(_) => unreachable!("the bytes are looked up when the message leaves"),
+    }
+}
+
+fn is_called(message: &Message<Payload>, name: &str) -> bool {
     match message {
-        Message::Packet(packet) => packet.payload == name.as_bytes(),
+        Message::Packet(packet) => own(packet) == name.as_bytes(),
         Message::Control(Control::Sentinel(Marker { id, .. })) => name == alloc::format!("s{id}"),
         Message::Control(_) => false,
     }

@@ -4,6 +4,8 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
+use bytes::Bytes;
+
 use super::{SequencingParams, cost};
 use crate::frame::{Fragment, Mode};
 use crate::serial::{self, SendWindow};
@@ -133,6 +135,32 @@ impl TransferWindow {
         }
     }
 
+    /// Keeps the bytes of a packet that was cut until the packet is acknowledged whole, passed, or
+    /// [released](Self::release).
+    pub(super) fn keep(&mut self, id: u64, payload: Bytes) {
+        if let Some(packet) = self.cuts.as_mut().and_then(|cuts| cuts.get_mut(id)) {
+            packet.payload = payload;
+        }
+    }
+
+    /// The bytes of a packet that are kept: `len` of them from the byte `offset` on.
+    pub(super) fn kept(&self, id: u64, offset: u32, len: usize) -> Option<&[u8]> {
+        let packet = self.cuts.as_ref()?.get(id)?;
+        let offset = usize::try_from(offset).ok()?;
+        packet.payload.get(offset..offset.checked_add(len)?)
+    }
+
+    /// Whether bytes of this packet are kept.
+    pub(super) fn keeps(&self, id: u64) -> bool {
+        let packet = self.cuts.as_ref().and_then(|cuts| cuts.get(id));
+        packet.is_some_and(|packet| !packet.payload.is_empty())
+    }
+
+    /// The bytes of a packet need not be kept: it was given up.
+    pub(super) fn release(&mut self, id: u64) {
+        self.keep(id, Bytes::new());
+    }
+
     /// All of a packet arrived, or a fragment of it: its mode, if this was what was missing.
     pub(super) fn acknowledge(&mut self, id: u64, fragment: Option<Fragment>) -> Option<Mode> {
         let arrived = fragment.map_or(u32::MAX, |part| {
@@ -187,6 +215,8 @@ struct Fragmented {
     id: u64,
     /// Bytes of the packet.
     len: u32,
+    /// The bytes of a reliable or passive packet, which is not given up.
+    payload: Bytes,
     pieces: VecDeque<Cut>,
 }
 
@@ -201,11 +231,22 @@ struct Cuts(VecDeque<Fragmented>);
 impl Cuts {
     /// The index of the packet, or where it would stand.
     fn place(&self, id: u64) -> Result<usize, usize> {
-        match self.0.back() {
-            // Nearly always: packets are cut in the order of their ids.
-            Some(last) if last.id < id => Err(self.0.len()),
+        // Nearly always: packets are cut, and acknowledged, in the order of their ids.
+        match (self.0.front(), self.0.back()) {
+            (Some(first), _) if first.id == id => Ok(0),
+            (_, Some(last)) if last.id == id => Ok(self.0.len() - 1),
+            (_, Some(last)) if last.id < id => Err(self.0.len()),
             _ => self.0.binary_search_by_key(&id, |packet| packet.id),
         }
+    }
+
+    fn get(&self, id: u64) -> Option<&Fragmented> {
+        self.0.get(self.place(id).ok()?)
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Fragmented> {
+        let at = self.place(id).ok()?;
+        self.0.get_mut(at)
     }
 
     /// A piece of the packet `id`, which has `len` bytes, ends at byte `start`, and another one begins.
@@ -221,8 +262,8 @@ impl Cuts {
 
     /// The piece that begins at byte `start` is acknowledged: the bytes of it that were not.
     fn acknowledge(&mut self, id: u64, start: u32) -> u32 {
-        let packet = self.place(id).ok().and_then(|at| self.0.get_mut(at));
-        packet.map_or(0, |packet| packet.acknowledge(start))
+        self.get_mut(id)
+            .map_or(0, |packet| packet.acknowledge(start))
     }
 
     /// All of the packet is acknowledged, or the window has passed it.
@@ -246,12 +287,16 @@ impl Fragmented {
         Self {
             id,
             len,
+            payload: Bytes::new(),
             pieces: VecDeque::from([whole]),
         }
     }
 
     /// The index of the first piece that is not before this byte.
     fn place(&self, start: u32) -> usize {
+        if self.pieces.front().is_some_and(|cut| cut.start == start) {
+            return 0;
+        }
         self.pieces.partition_point(|cut| cut.start < start)
     }
 

@@ -17,7 +17,7 @@ use super::*;
 use crate::config::Priority;
 use crate::congestion::Congestion;
 use crate::frame::{Check, Context, Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
-use crate::source::NextMessage;
+use crate::source::{NextMessage, Payload};
 
 const MTU: usize = 512;
 
@@ -57,7 +57,7 @@ fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
         dependency: 0,
         fragment: None,
         receipt: false,
-        payload: Bytes::from(payload),
+        payload: Payload::Own(Bytes::from(payload)),
     };
     NextMessage {
         message: Message::Packet(packet),
@@ -65,10 +65,18 @@ fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
     }
 }
 
-fn name(message: &Message<Bytes>) -> u8 {
+fn name(message: &Message<Payload>) -> u8 {
     match message {
         Message::Packet(packet) => u8::try_from(packet.id).unwrap(),
         Message::Control(_) => u8::MAX,
+    }
+}
+
+/// The bytes of a message that has its own.
+pub(super) fn own(payload: &Payload) -> &Bytes {
+    match payload {
+        Payload::Own(bytes) => bytes,
+        Payload::Kept(_) => unreachable!("the script keeps nothing"),
     }
 }
 
@@ -92,23 +100,27 @@ impl Source for Script {
         }
     }
 
-    fn cut(&mut self, _: &Message<Bytes>) {}
+    fn kept(&self, _: &Packet<Payload>) -> Option<&[u8]> {
+        None
+    }
 
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
+    fn cut(&mut self, _: &Message<Payload>) {}
+
+    fn is_current(&self, message: &Message<Payload>) -> bool {
         !self.stale.contains(&name(message))
     }
 
-    fn skipped(&mut self, _: &Message<Bytes>) {
+    fn skipped(&mut self, _: &Message<Payload>) {
         unreachable!("everything is current");
     }
 
-    fn sent(&mut self, _: &Message<Bytes>) {}
+    fn sent(&mut self, _: &Message<Payload>) {}
 
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
+    fn acknowledged(&mut self, message: &Message<Payload>) {
         self.acknowledged.push(name(message));
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+    fn lost(&mut self, message: &Message<Payload>) -> bool {
         self.lost.push(name(message));
         true
     }

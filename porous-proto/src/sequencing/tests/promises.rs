@@ -18,7 +18,7 @@ fn options(mode: Mode, token: u64) -> SendOptions {
 }
 
 /// All messages that are to be sent.
-fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
+fn messages(sender: &mut Sequencing) -> Vec<Message<Payload>> {
     let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.message))
         .collect();
     sender.audit(&mut Audit::default(), LONGEST);
@@ -42,7 +42,7 @@ const fn fates(count: u8, first: bool, skipped: u64) -> Fates {
     }
 }
 
-fn tombstone(id: u32) -> Message<Bytes> {
+fn tombstone(id: u32) -> Message<Payload> {
     Message::Control(Control::Tombstone(Marker {
         channel: 0,
         id,
@@ -254,7 +254,7 @@ fn the_word_of_the_receiver_is_the_last() {
     }
 }
 
-fn is_asked(message: &Message<Bytes>) -> bool {
+fn is_asked(message: &Message<Payload>) -> bool {
     matches!(message, Message::Packet(packet) if packet.receipt)
 }
 

@@ -114,7 +114,9 @@ fn cost(pair: &mut Pair) -> Cost {
 #[test]
 fn a_large_packet_takes_as_many_datagrams_as_the_path_that_is_known_allows() {
     let line = LinkConfig::new().delay(30 * MS);
-    let mut pair = pair(1, line, searching());
+    // A packet takes a second, so that the path can change in the middle of it.
+    let slow = searching().bandwidth(1_000_000, u32::MAX).expect("a rate");
+    let mut pair = pair(1, line, slow);
     let narrow = cost(&mut pair);
     assert_eq!(stats(&pair).path_mtu, LEAST);
     for _ in 0..6 {
@@ -122,15 +124,15 @@ fn a_large_packet_takes_as_many_datagrams_as_the_path_that_is_known_allows() {
     }
     assert_eq!(stats(&pair).path_mtu, WIDE);
     let wide = cost(&mut pair);
-    assert!((869..880).contains(&narrow.datagrams), "{narrow:?}");
-    assert!((713..725).contains(&wide.datagrams), "{wide:?}");
+    assert!((869..890).contains(&narrow.datagrams), "{narrow:?}");
+    assert!((713..734).contains(&wide.datagrams), "{wide:?}");
     // 959 and 966 bytes of the packet in each 1000 that routers carry.
     assert!(narrow.bytes > 1_042_000, "{narrow:?}");
-    assert!(wide.bytes < 1_036_000, "{wide:?}");
+    assert!(wide.bytes < 1_038_000, "{wide:?}");
     // The path becomes narrower in the middle of a packet: that one arrives, and the next is as the first.
     let large = packet(1_000_000);
     send(&mut pair, &large);
-    pair.world.run_for(35 * MS);
+    pair.world.run_for(300 * MS);
     let network = pair.world.network_mut();
     network.set_both(Pair::A, Pair::B, line.mtu(LEAST.into()));
     assert!(arrives(
@@ -141,7 +143,7 @@ fn a_large_packet_takes_as_many_datagrams_as_the_path_that_is_known_allows() {
     pair.world.run_for(SECOND);
     assert_eq!(stats(&pair).path_mtu, LEAST);
     let again = cost(&mut pair);
-    assert!((869..885).contains(&again.datagrams), "{again:?}");
+    assert!((869..890).contains(&again.datagrams), "{again:?}");
 }
 
 /// Lost messages are cut anew: large fragments, and packets that were sent whole. Q3.

@@ -134,6 +134,12 @@ impl<P: Length> Packet<P> {
             None => (0, u32::try_from(self.payload.length()).unwrap_or(u32::MAX)),
         }
     }
+
+    /// Whether the message is a fragment that does not end its packet.
+    pub(crate) fn goes_on(&self) -> bool {
+        let (offset, len) = self.part();
+        (offset as usize).saturating_add(self.payload.length()) < len as usize
+    }
 }
 
 /// What became of packets in a row.

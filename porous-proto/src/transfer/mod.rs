@@ -511,10 +511,18 @@ impl Transfer {
                 }
                 source.sent(&front.message);
                 plan.push(&front.message, len);
+                let goes_on = matches!(&front.message, Message::Packet(packet) if packet.goes_on());
                 (plan.has_data, self.gate.data) = (true, true);
                 self.outbound
                     .messages
                     .take_front(priority, &mut plan.contents);
+                // Behind a fragment that fills the frame comes the next one of its packet, or one of another
+                // channel: to cut it now would only let it wait.
+                if goes_on && max.saturating_sub(plan.len) < self.params.reserve {
+                    self.outbound.path.mtu.on_full(max + 1, true);
+                    self.outbound.path.control.set_limited(otherwise < max);
+                    return;
+                }
             }
         }
     }

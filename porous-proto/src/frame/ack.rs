@@ -122,6 +122,7 @@ impl AckBlock {
             .saturating_add(ranges)
     }
 
+    #[inline]
     pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
         debug_assert!((1..=4).contains(&self.largest_width));
         // The oldest bytes of the map are left out as far as all of their frames were received: on a path
@@ -158,6 +159,7 @@ impl AckBlock {
         Ok((head, reader.uint(width)?, width))
     }
 
+    #[inline]
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let (head, largest_low, largest_width) = Self::decode_largest(reader)?;
         let present = (head >> 3) & 0b111;

@@ -36,6 +36,7 @@ pub(super) enum Next<'a> {
 }
 
 /// Writes a message. `last`: true if nothing follows before the end or the check of the datagram.
+#[inline]
 pub(super) fn encode<P: AsRef<[u8]>>(
     message: &Message<P>,
     last: bool,
@@ -113,6 +114,7 @@ fn encode_packet<P: AsRef<[u8]>>(
 }
 
 /// Reads a message. `reader` ends before the check of the datagram.
+#[inline]
 pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Next<'a>, Malformed> {
     let mut head = reader.u8()?;
     let receipt = head == RECEIPT;
@@ -140,6 +142,7 @@ pub(super) fn decode<'a>(reader: &mut Reader<'a>, layout: &Layout) -> Result<Nex
     Ok(Next::Message(Message::Packet(packet)))
 }
 
+#[inline]
 fn decode_packet<'a>(
     head: u8,
     mode: Mode,

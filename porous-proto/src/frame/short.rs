@@ -87,6 +87,7 @@ impl<'a> Short<'a> {
 
     /// Reads the rest of the form into `messages`, which mean something only if all of them are well-formed.
     /// The list is the caller's because it is large.
+    #[inline]
     pub(crate) fn decode_body(
         &self,
         context: Context,
@@ -115,6 +116,7 @@ impl<'a> Short<'a> {
 }
 
 /// Reads messages to the end. Returns the length of the padding that ends them, 0 if there is none.
+#[inline]
 fn decode_messages<'a>(
     reader: &mut Reader<'a>,
     context: Context,
@@ -173,6 +175,7 @@ pub(crate) struct FrameWriter<'b> {
 impl<'b> FrameWriter<'b> {
     /// Begins a frame in `buffer`, whose length is the most that the frame may have without its check.
     /// `layout`: of a frame without messages.
+    #[inline]
     pub(crate) fn new(
         buffer: &'b mut [u8],
         header: &Header,

@@ -41,6 +41,7 @@ pub(super) struct Input<'h, R, A> {
 
 impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     /// Gives the datagram to the peer that it is for, or answers it.
+    #[inline]
     pub(super) fn take(&mut self, ecn: Ecn, datagram: &[u8]) -> Result<Taken, Ignored> {
         let now = self.tick.now;
         let len = usize::from(self.host.local.config.connection_id_len);
@@ -285,6 +286,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes the traffic of a connection (`docs/wire.md`, "Short forms").
+    #[inline]
     fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
         let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;

@@ -120,6 +120,7 @@ impl Connected {
     }
 
     /// Writes the next datagram, behind the acknowledgement of the remote host's request if that is due.
+    #[inline]
     pub(super) fn write(
         &mut self,
         ack_due: bool,

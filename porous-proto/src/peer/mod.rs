@@ -382,6 +382,7 @@ impl Peer {
     }
 
     /// Goes on to disconnect once everything is flushed.
+    #[inline]
     fn check_flushed(&mut self, now: Instant) {
         if let Phase::Connected(connected) = &mut self.phase {
             if let Some(reason) = connected.flushed() {
@@ -547,6 +548,7 @@ impl Peer {
         written
     }
 
+    #[inline]
     fn write_next(
         &mut self,
         ours: &Settings,

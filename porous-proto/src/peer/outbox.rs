@@ -159,6 +159,7 @@ impl Outbox {
     }
 
     /// The next news. `is_connected`: the application can send to the peer.
+    #[inline]
     pub(super) fn next(
         &mut self,
         mut session: Option<&mut Session>,

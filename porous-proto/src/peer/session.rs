@@ -145,6 +145,7 @@ impl Session {
 
     /// Queues a packet, if the send budget has room (`deviations.md` T8). `receipts`: the bytes of the
     /// budget that receipts take until the application takes them.
+    #[inline]
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -189,6 +190,7 @@ impl Session {
     }
 
     /// Consumes the next packet that can be delivered (§3.2.3).
+    #[inline]
     pub(super) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         let delivered = self.sequencing.receive(now);
         if let Some((_, mode, payload)) = &delivered {
@@ -334,6 +336,7 @@ impl Session {
     }
 
     /// Checks the messages of a datagram, and gives the bytes that they take of the receive budget.
+    #[inline]
     fn needed(&self, messages: &[Message<&[u8]>]) -> Result<u64, Ignored> {
         let mut needed = 0;
         for (n, message) in messages.iter().enumerate() {
@@ -399,6 +402,7 @@ impl Session {
     }
 
     /// Takes a datagram that was checked.
+    #[inline]
     fn take(
         &mut self,
         short: &Short<'_>,

@@ -175,6 +175,7 @@ impl Phase {
     }
 
     /// When the peer has something to do by itself.
+    #[inline]
     pub(super) fn deadline(&self) -> Instant {
         match self {
             Self::Attempt { handshake, ends } => handshake.retry.min(*ends),

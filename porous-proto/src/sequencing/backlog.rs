@@ -120,6 +120,7 @@ impl Backlog {
 
     /// Adds a packet, and gives back the one whose place it takes, as it has the same key
     /// (`docs/deviations.md` D3).
+    #[inline]
     pub(crate) fn push(&mut self, payload: Bytes, options: SendOptions) -> Option<Waiting> {
         let waiting = Waiting {
             payload,
@@ -234,6 +235,7 @@ impl Backlog {
         self.queue.front()?.waiting.as_ref()
     }
 
+    #[inline]
     pub(crate) fn pop(&mut self) -> Option<Waiting> {
         let Slot { place, waiting } = pop(&mut self.queue)?;
         let waiting = waiting?;
@@ -243,6 +245,7 @@ impl Backlog {
     }
 
     /// The host looks: packets that were sent since the last look wait from now on.
+    #[inline]
     pub(crate) fn look(&mut self, now: Instant) {
         let age = self.age;
         let fresh = self.first_from(self.looked);
@@ -323,6 +326,7 @@ impl Backlog {
 }
 
 /// Takes the first element. A queue that has become short gives back its memory.
+#[inline]
 pub(super) fn pop<T>(queue: &mut VecDeque<T>) -> Option<T> {
     let first = queue.pop_front();
     if queue.capacity() > SMALL && 4 * queue.len() < queue.capacity() {

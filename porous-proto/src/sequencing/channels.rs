@@ -189,6 +189,7 @@ impl ChannelTable {
     }
 
     /// A channel, which is made if it was not; none beyond the agreed ones.
+    #[inline]
     pub(super) fn get_mut(&mut self, channel: u8) -> Option<(&mut Channel, Shared<'_>)> {
         let index = usize::from(channel);
         if self.made.get(index)?.is_none() {
@@ -231,6 +232,7 @@ impl ChannelTable {
 
     /// Offers a channel in which something has come to the application. Whether a question about suspects
     /// becomes due.
+    #[inline]
     pub(super) fn has_arrived(&mut self, channel: u8) -> bool {
         let Some((made, shared)) = self.get_mut(channel) else {
             return false;
@@ -254,6 +256,7 @@ impl ChannelTable {
     /// Consumes the next packet of the next channel that has one (§3.2.3), which then waits for the
     /// others (`deviations.md` Q11): the channel, and the packet unless there was less to deliver than
     /// it seemed.
+    #[inline]
     pub(super) fn consume_next(&mut self) -> Option<(u8, Option<(Mode, Bytes)>)> {
         while let Some(channel) = self.arrived.pop_front() {
             work::count(1);
@@ -284,6 +287,7 @@ impl ChannelTable {
 
     /// Whether `more` bytes can be kept. Unreliable packets make room if they must, and stay if that would
     /// not be enough. `may_keep`: bytes that the host has for this peer.
+    #[inline]
     pub(super) fn make_room(&mut self, more: u64, may_keep: u64) -> bool {
         let budget = self.params.receive_budget.min(may_keep);
         let Some(kept) = budget.checked_sub(more) else {

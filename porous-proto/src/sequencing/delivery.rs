@@ -175,6 +175,7 @@ impl Delivery {
     }
 
     /// Whether [`consume`](Self::consume) would deliver something.
+    #[inline]
     pub(crate) fn is_ready(&self, believed: u64, params: &SequencingParams) -> bool {
         match self.order {
             Order::Ordered => self.next_consumable(believed, params).is_some(),
@@ -187,6 +188,7 @@ impl Delivery {
     }
 
     /// Consumes entries up to and including the next packet that can be delivered.
+    #[inline]
     pub(crate) fn consume(
         &mut self,
         believed: u64,

@@ -123,6 +123,7 @@ impl Sequencing {
     // Time.
 
     /// The host looks at what is to be done: see [`Scheduler::look`].
+    #[inline]
     pub(crate) fn look(&mut self, now: Instant) {
         self.scheduler.look(now, &mut self.table);
     }
@@ -152,6 +153,7 @@ impl Sequencing {
 
     /// Whether the send budget has room for a packet of `len` bytes, beside `receipts` bytes for receipts
     /// that the application has not taken. A refusal is remembered: see [`has_new_room`](Self::has_new_room).
+    #[inline]
     pub(crate) fn has_room(&mut self, channel: u8, mode: Mode, len: usize, receipts: u64) -> bool {
         let wanted = Refusal {
             channel,
@@ -178,6 +180,7 @@ impl Sequencing {
     }
 
     /// Queues a packet. The caller has checked the channel, the length and the send budget.
+    #[inline]
     pub(crate) fn send(&mut self, channel: u8, payload: Bytes, options: impl Into<SendOptions>) {
         let options = options.into();
         let Some((made, shared)) = self.table.get_mut(channel) else {
@@ -271,6 +274,7 @@ impl Sequencing {
     // Receiving.
 
     /// Checks a packet message against what is known, without changing anything.
+    #[inline]
     pub(crate) fn check_packet(&self, packet: &Packet<&[u8]>) -> Verdict {
         let params = &self.table.params;
         if packet.channel >= params.channels || packet.part().1 > params.max_packet {
@@ -307,6 +311,7 @@ impl Sequencing {
     }
 
     /// Whether `more` bytes can be kept: see [`ChannelTable::make_room`].
+    #[inline]
     pub(crate) fn make_room(&mut self, more: u64, may_keep: u64) -> bool {
         self.table.make_room(more, may_keep)
     }
@@ -317,6 +322,7 @@ impl Sequencing {
     }
 
     /// Takes in a packet message that was checked.
+    #[inline]
     pub(crate) fn on_packet(&mut self, packet: &Packet<&[u8]>, now: Instant) {
         let (channel, frame) = (packet.channel, self.frame);
         let Some((made, mut shared)) = self.table.get_mut(channel) else {
@@ -393,6 +399,7 @@ impl Sequencing {
 
     /// Consumes the next packet of any channel that can be delivered (§3.2.3). Channels take turns
     /// (`deviations.md` Q11).
+    #[inline]
     pub(crate) fn receive(&mut self, now: Instant) -> Option<Delivered> {
         while let Some((channel, consumed)) = self.table.consume_next() {
             // Also if there was nothing to deliver: the window may have passed a sentinel.

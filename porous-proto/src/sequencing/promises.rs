@@ -156,6 +156,7 @@ pub(super) enum Reason {
 }
 
 impl Promises {
+    #[inline]
     pub(super) fn begin(&mut self, id: u64, options: &SendOptions, ends: Instant) {
         // Most packets: they take no memory here.
         if options.receipt.is_none() && options.ttl.is_none() && options.key.is_none() {

@@ -144,6 +144,7 @@ impl ReceiveQueue {
     }
 
     /// Takes out the packet at m_b, if it stands in the row, and moves m_b past it.
+    #[inline]
     pub(crate) fn take_next(&mut self) -> Option<Entry> {
         let entry = pop(&mut self.row)?;
         self.base += 1;
@@ -191,6 +192,7 @@ impl ReceiveQueue {
     }
 
     /// Changes an entry, if it is there.
+    #[inline]
     pub(crate) fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
         if id >= self.end {
             return None;

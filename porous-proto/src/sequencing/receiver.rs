@@ -71,6 +71,7 @@ impl Receiver {
     }
 
     /// Checks a message without changing anything.
+    #[inline]
     pub(crate) fn check(&self, packet: &Packet<&[u8]>, params: &SequencingParams) -> Verdict {
         let Some(id) = self.expand(packet.id, params) else {
             return Verdict::Stale;
@@ -141,6 +142,7 @@ impl Receiver {
 
     /// Takes a message in that was checked. One that contradicts an earlier message of the same datagram is
     /// dropped: the first counts (`deviations.md` Q13).
+    #[inline]
     pub(crate) fn insert(
         &mut self,
         packet: &Packet<&[u8]>,
@@ -244,11 +246,13 @@ impl Receiver {
     }
 
     /// Whether [`consume`](Self::consume) would deliver something.
+    #[inline]
     pub(crate) fn is_ready(&self, params: &SequencingParams) -> bool {
         self.delivery.is_ready(self.believed_end(), params)
     }
 
     /// Consumes entries up to and including the next packet that can be delivered.
+    #[inline]
     pub(crate) fn consume(&mut self, shared: &mut Shared<'_>) -> Option<(Mode, Bytes)> {
         self.delivery.consume(self.believed_end(), shared)
     }

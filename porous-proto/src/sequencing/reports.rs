@@ -316,6 +316,7 @@ impl Signals {
     }
 
     /// To be called after packets of a channel were consumed: a report is due at once or in a while.
+    #[inline]
     pub(super) fn prompt_report(&mut self, channel: u8, now: Instant, table: &mut ChannelTable) {
         // The sender may be waiting for its budget: it is told before that is used up.
         let much = table.totals.passed >= table.params.receive_budget / 4;

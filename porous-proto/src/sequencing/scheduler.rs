@@ -158,6 +158,7 @@ impl Lanes {
 
     /// The channel whose turn it was sends a message that counts `bytes`. It goes on if its turn is not over,
     /// or waits for the next.
+    #[inline]
     fn sent(&mut self, priority: Priority, channel: u8, lane: &mut Lane, bytes: u64) {
         let level = &mut self.levels[priority as usize];
         // A channel that was silent begins now, not where its last message ended: nothing is owed to it.
@@ -249,6 +250,7 @@ impl Scheduler {
     }
 
     /// A packet was queued on this channel.
+    #[inline]
     pub(super) fn queued(&mut self, channel: u8, table: &mut ChannelTable) {
         self.fresh = true;
         self.wants_turn(channel, table);
@@ -278,6 +280,7 @@ impl Scheduler {
 
     /// Whether a channel whose turn may come has something to send. Channels that have nothing leave the
     /// queue, as at their turns.
+    #[inline]
     pub(super) fn has_message(&mut self, table: &mut ChannelTable) -> bool {
         for priority in [Priority::High, Priority::Low] {
             while let Some(channel) = self.lanes.first(priority) {
@@ -297,6 +300,7 @@ impl Scheduler {
 
     /// The next new message of this priority, with `most` bytes of a packet at most, and how it is to be
     /// sent.
+    #[inline]
     pub(super) fn next_message(
         &mut self,
         priority: Priority,
@@ -329,6 +333,7 @@ impl Scheduler {
 
     /// A message is in the next frame. If it is the first one of its packet, the packet's time in the queue
     /// ends now.
+    #[inline]
     pub(super) fn sent(&self, message: &Message<Payload>, table: &mut ChannelTable) {
         let Some((channel, id)) = sent_packet(message) else {
             return;
@@ -376,6 +381,7 @@ impl Scheduler {
 
     /// The host looks at what is to be done: new packets wait from now on, as `send` is told no time; expired
     /// ones are dropped; and channels that their caps held back until now get a turn.
+    #[inline]
     pub(super) fn look(&mut self, now: Instant, table: &mut ChannelTable) {
         self.now = now;
         // No datagram is being planned that could name their bytes.

@@ -119,6 +119,7 @@ impl SendRoom {
 
     /// Whether there is room for a packet, where its channel holds `held` already. A refusal is remembered:
     /// see [`has_new_room`](Self::has_new_room).
+    #[inline]
     pub(super) fn has_room(&mut self, wanted: Refusal, held: Held, receipts: u64) -> bool {
         let fits = self.fits(held.of(wanted.mode), wanted.cost, receipts);
         if !fits {
@@ -143,6 +144,7 @@ impl SendRoom {
 
     /// Whether a packet that was refused fits now, and half of the room that its channel can use is free.
     /// `held`: what each channel holds.
+    #[inline]
     pub(super) fn has_new_room(&self, held: impl Fn(u8) -> Held, receipts: u64) -> bool {
         self.refusals.iter().any(|refusal| {
             let held = held(refusal.channel).of(refusal.mode);

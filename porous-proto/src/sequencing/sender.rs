@@ -96,6 +96,7 @@ impl Sender {
         !self.controls.is_empty() || self.current.is_some() || !self.waiting.is_empty()
     }
 
+    #[inline]
     pub(crate) fn queue(&mut self, payload: Bytes, options: SendOptions, totals: &mut Totals) {
         let cost = cost(payload.len());
         totals.room.take(&mut self.held, options.mode, cost);
@@ -109,12 +110,14 @@ impl Sender {
     }
 
     /// The packets that were sent since the last look wait from now on.
+    #[inline]
     pub(super) fn look(&mut self, now: Instant) {
         self.waiting.look(now);
     }
 
     /// The next message, with `most` bytes of a packet at most, and how it is sent: fragments of reliable
     /// and passive packets reliably, those of unreliable ones not (§3.2).
+    #[inline]
     pub(crate) fn next_message(
         &mut self,
         (channel, most): (u8, usize),
@@ -161,6 +164,7 @@ impl Sender {
 
     /// Gives the next packet its id, if the transfer window (16) and the remote's budget allow
     /// (`deviations.md` Q2).
+    #[inline]
     fn begin(&mut self, channel: u8, shared: &mut Shared<'_>) -> Option<Current> {
         let id = self.window.next_id();
         let cost = cost(self.waiting.front()?.payload.len());
@@ -249,6 +253,7 @@ impl Sender {
     }
 
     /// A message of the packet leaves: since when the packet had waited, if it is its first one.
+    #[inline]
     pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
         let newest = self.window.newest().filter(|_| self.unsent)?;
         if self.window.expand(id, params) != Some(newest) {
@@ -295,6 +300,7 @@ impl Sender {
     }
 
     /// A message of the packet arrived: all of it, or a fragment.
+    #[inline]
     pub(crate) fn acknowledged(
         &mut self,
         id: u32,

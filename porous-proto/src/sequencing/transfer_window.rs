@@ -85,6 +85,7 @@ impl TransferWindow {
     }
 
     /// A packet of this length is begun, and gets the next id.
+    #[inline]
     pub(super) fn begin(&mut self, mode: Mode, len: usize) {
         // A packet is at most 4 GiB long by `Config`.
         let len = u32::try_from(len).unwrap_or(u32::MAX);
@@ -162,6 +163,7 @@ impl TransferWindow {
     }
 
     /// All of a packet arrived, or a fragment of it: its mode, if this was what was missing.
+    #[inline]
     pub(super) fn acknowledge(&mut self, id: u64, fragment: Option<Fragment>) -> Option<Mode> {
         let arrived = fragment.map_or(u32::MAX, |part| {
             // A fragment that was never sent has no piece, and acknowledges nothing.

@@ -134,6 +134,7 @@ impl Bits {
     }
 
     /// The first id of a range whose bit has this value.
+    #[inline]
     pub(crate) fn first(&self, ids: Range<u64>, value: bool) -> Option<u64> {
         // An empty set needs no walk through its range, which may be as wide as a window.
         if value && self.ones == 0 {

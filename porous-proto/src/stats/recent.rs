@@ -45,6 +45,7 @@ impl Minimum {
     }
 
     /// `None` before the first sample.
+    #[inline]
     pub(crate) fn get(&self) -> Option<Duration> {
         let halves = [self.0.before, self.0.current];
         halves.into_iter().flatten().min()

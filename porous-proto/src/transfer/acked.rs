@@ -38,6 +38,7 @@ impl<'a> Acked<'a> {
     }
 
     /// Calls `each` with the first and the last id of each run of acknowledged ids, from the newest run down.
+    #[inline]
     pub(crate) fn for_each_range(&self, mut each: impl FnMut(u64, u64)) {
         // The newest id and the map as one word, in which runs are found without a look at each bit. Ids below
         // 0 read as received: they are cut off.
@@ -121,6 +122,7 @@ impl LaterAcks {
 
     /// The full id of a frame of this host that is acknowledged, from its `width` low bytes. `None` if no id
     /// can be meant.
+    #[inline]
     pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
         expand_frame(low, u32::from(width), self.next)
     }

@@ -94,6 +94,7 @@ impl CongestionControl {
     }
 
     /// Whether the pace or the cap holds data back now.
+    #[inline]
     pub(super) fn is_held(&mut self, pace: &Pace, now: Instant) -> bool {
         let Some(around) = &mut self.around else {
             return false;
@@ -121,6 +122,7 @@ impl CongestionControl {
         around.is_some_and(|around| around.pacer.is_capped())
     }
 
+    #[inline]
     pub(super) fn on_sent(&mut self, leaving: &Leaving, now: Instant) {
         if let Some(around) = &mut self.around {
             around.pacer.on_sent(leaving, now);
@@ -135,6 +137,7 @@ impl CongestionControl {
         }
     }
 
+    #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         // A flight counts once some of it is acknowledged: counted when it is sent, a burst would allow
         // itself.
@@ -255,6 +258,7 @@ impl Pacer {
     }
 
     /// Until when data is held back; `None` if it may leave now.
+    #[inline]
     pub(super) fn hold(&mut self, pace: &Pace, now: Instant) -> Option<Instant> {
         if let Some(rate) = pace.rate {
             self.pace.pace(rate, burst(rate, pace), now);

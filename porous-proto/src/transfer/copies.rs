@@ -101,6 +101,7 @@ impl Copies {
     }
 
     /// Fills the spare bytes of a datagram that is sent anyway.
+    #[inline]
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,
@@ -179,6 +180,7 @@ impl Copies {
     }
 
     /// A frame with these messages is sent. Those of which copies are wanted begin to wait.
+    #[inline]
     pub(super) fn on_sent(&mut self, store: &mut Store, contents: &List, now: Instant) {
         // A longer message would never find room for a copy.
         let longest = self.share.saturating_sub(AROUND);

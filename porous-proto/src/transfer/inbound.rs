@@ -89,6 +89,7 @@ impl Inbound {
     }
 
     /// Notes a valid frame. `own_next` is the id of the next frame of this host.
+    #[inline]
     pub(super) fn on_frame(
         &mut self,
         frame: &Incoming,
@@ -121,6 +122,7 @@ impl Inbound {
 
     /// What the next frame acknowledges; `None` if there is nothing worth a report. `in_doubt`: a ping of this
     /// host is not answered yet.
+    #[inline]
     pub(super) fn report(&self, in_doubt: bool, now: Instant) -> Option<Report> {
         let is_owed = self.ack_timer.is_owed();
         if !is_owed && !self.asked.is_worth_a_report(&self.received, in_doubt, now) {

@@ -52,6 +52,7 @@ impl Messages {
     /// Makes sure that the front of the send queue is worth sending, and takes a new message from the source
     /// if nothing waits. `most`: bytes of a packet that fit into a datagram. Returns false if there is
     /// nothing to send.
+    #[inline]
     pub(super) fn refill(
         &mut self,
         source: &mut impl Source,
@@ -85,6 +86,7 @@ impl Messages {
 
     /// The message that is sent next. One that the path has become too narrow for is cut first, to pieces
     /// with at most `most` bytes of a packet.
+    #[inline]
     pub(super) fn front(
         &mut self,
         source: &mut impl Source,
@@ -107,6 +109,7 @@ impl Messages {
 
     /// Fills the spare bytes of a frame with copies of messages that are on their way. `news`: its bytes of
     /// new data; `room`: the most bytes that it may have.
+    #[inline]
     pub(super) fn plan_copies(
         &mut self,
         plan: &mut Plan,
@@ -129,6 +132,7 @@ impl Messages {
     }
 
     /// A frame was acknowledged: its messages have arrived.
+    #[inline]
     pub(super) fn on_acknowledged(&mut self, mut contents: List, source: &mut impl Source) {
         while let Some(arrived) = self.store.pop_arrived(&mut contents) {
             if let Some(outgoing) = arrived {
@@ -139,6 +143,7 @@ impl Messages {
 
     /// The frames from `low` to `high` were acknowledged. Those of them that were considered dropped were
     /// only late, and nothing of them is sent again (§3.1.2).
+    #[inline]
     pub(super) fn on_late(&mut self, low: u64, high: u64, source: &mut impl Source) {
         while let Some(Carried { open, given_up }) = self.dropped.take(low, high) {
             for ticket in open {
@@ -303,6 +308,7 @@ fn cut(len: usize, is_end: bool, most: usize) -> Option<(usize, usize)> {
 
 /// Cuts a message of which `most` bytes fit into a datagram. Returns its second piece; `None` if all of it
 /// fits.
+#[inline]
 pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
     let Message::Packet(packet) = &mut outgoing.message else {
         return None;

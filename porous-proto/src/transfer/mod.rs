@@ -217,6 +217,7 @@ impl Transfer {
     // Frames that come.
 
     /// Recovers and checks the ids of a block: see [`Acked::new`].
+    #[inline]
     pub(crate) fn check_ack<'a>(&self, block: &'a AckBlock) -> Option<Acked<'a>> {
         let largest = self
             .outbound
@@ -251,12 +252,14 @@ impl Transfer {
     }
 
     /// Notes a valid frame.
+    #[inline]
     pub(crate) fn on_frame(&mut self, frame: &Incoming, short: &Short<'_>, now: Instant) {
         self.inbound
             .on_frame(frame, short, self.outbound.queue.next(), now);
     }
 
     /// Frames of this host were acknowledged: see [`Outbound::on_ack`].
+    #[inline]
     pub(crate) fn on_ack(&mut self, acked: &Acked<'_>, source: &mut impl Source, now: Instant) {
         // Only here, where the whole datagram was found valid, a right sum counts towards trust.
         self.nonces.trust();
@@ -528,6 +531,7 @@ impl Transfer {
     }
 
     /// Writes the planned frame, which leaves with the mark `ecn`. Returns its length in bytes.
+    #[inline]
     fn write<'s>(
         &mut self,
         plan: &mut Plan,

@@ -60,6 +60,7 @@ impl Nonces {
     }
 
     /// The exclusive or of the bits from `low` to `high`.
+    #[inline]
     fn parity(&mut self, low: u64, high: u64) -> bool {
         let Some(secret) = self.secret else {
             return false;
@@ -90,6 +91,7 @@ impl Nonces {
 
     /// Whether the remote host can have received all that this block acknowledges. A wrong block puts it on
     /// probation; a right one counts only by [`trust`](Self::trust), once the whole datagram is found valid.
+    #[inline]
     pub(crate) fn check(&mut self, acked: &Acked<'_>) -> bool {
         let mut parity = acked.block.nonce;
         let mut is_possible = true;

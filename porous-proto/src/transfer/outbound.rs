@@ -47,6 +47,7 @@ impl Outbound {
     /// Takes acknowledged frames out of the transfer queue (§3.1.2), and then the frames that are considered
     /// dropped because of these. `is_trusted`: the remote host was not caught acknowledging what never came.
     /// Returns whether the acknowledgement told a round trip.
+    #[inline]
     pub(super) fn on_ack(
         &mut self,
         acked: &Acked<'_>,
@@ -96,6 +97,7 @@ impl Outbound {
     }
 
     /// The frames from `low` to `high`, both included, were acknowledged.
+    #[inline]
     fn acknowledge(
         &mut self,
         low: u64,
@@ -178,6 +180,7 @@ impl Outbound {
 
     /// Makes room in the ring for the next frame: gives up the oldest open frames as long as the ring is full
     /// (`docs/deviations.md` P2).
+    #[inline]
     pub(super) fn forget_oldest_if_full(&mut self, source: &mut impl Source) {
         while self.queue.is_full() {
             let Some((id, _)) = self.queue.oldest() else {

@@ -138,6 +138,7 @@ impl Path {
     }
 
     /// Whether the pace or the cap holds data back now.
+    #[inline]
     fn is_held(&mut self, is_trusted: bool, now: Instant) -> bool {
         let pace = Pace {
             rate: self.pacing_rate(is_trusted),
@@ -204,6 +205,7 @@ impl Path {
     }
 
     /// A frame was acknowledged, and is not in the flight any more. `flight`: the bytes that are left in it.
+    #[inline]
     pub(super) fn on_arrived(&mut self, id: u64, sent: &Sent, flight: u32, now: Instant) {
         self.on_passed(id, sent.is_large);
         self.marking.on_passed(id, sent.ecn == Ecn::Ect0);
@@ -281,6 +283,7 @@ impl Path {
     }
 
     /// The same, by the congestion window and by the pace: 0 while the pace holds data back.
+    #[inline]
     pub(super) fn allowance(
         &mut self,
         flight: u32,
@@ -296,6 +299,7 @@ impl Path {
     }
 
     /// What is due next of frames that are on their way, and when.
+    #[inline]
     pub(super) fn deadline(&self, queue: &TransferQueue, acks: &LaterAcks) -> (Instant, Due) {
         // While more is in flight than the window holds, early probes wait: a silent path must not get a
         // second window of them (RFC 9002 §7.5).
@@ -315,6 +319,7 @@ impl Path {
 
     /// Bytes of the probe that is to be sent now in search of a larger MTU; `None` if none is due. `next`:
     /// the id of the next frame.
+    #[inline]
     pub(super) fn probe_mtu(&mut self, next: u64, now: Instant) -> Option<u16> {
         if self.mtu.is_settled() {
             return None;

@@ -179,6 +179,7 @@ impl Plan {
     }
 
     /// What the frame is for the transfer queue, if it has `bytes` bytes.
+    #[inline]
     pub(super) fn kind(&self, bytes: u32, store: &Store) -> Kind {
         if self.has_data {
             let content = if self.is_repeat {
@@ -205,6 +206,7 @@ impl Plan {
 
     /// Writes the frame and its check. `kept`: the bytes of a fragment that the source keeps. Returns the
     /// length in bytes. An error if `buf` is too short.
+    #[inline]
     pub(super) fn write<'s>(
         &self,
         store: &Store,

@@ -134,6 +134,7 @@ impl Probes {
 
     /// Repeats in the next frame what fits and is of use, the oldest first. `sure`: the bytes that every path
     /// carries; `max`: the most bytes of the frame. Returns the most bytes that the frame may have.
+    #[inline]
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,

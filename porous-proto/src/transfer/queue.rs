@@ -235,6 +235,7 @@ impl TransferQueue {
         self.append(Record::left_out());
     }
 
+    #[inline]
     fn append(&mut self, record: Record) {
         let (id, needed) = (self.next(), self.records.len() as u64 + 1);
         // The bits grow with the ring: a connection with few frames on their way needs few.
@@ -288,6 +289,7 @@ impl TransferQueue {
 
     /// A frame that was considered dropped was acknowledged, for the first time. `None` if it was not such a
     /// frame.
+    #[inline]
     pub(crate) fn take_late(&mut self, id: u64) -> Option<Sent> {
         let record = self.record_mut(id)?;
         if record.fate() != Fate::Dropped {
@@ -354,6 +356,7 @@ impl TransferQueue {
 
     /// Moves k_b past what is settled, and forgets the records behind it that are not kept. To be called
     /// after acknowledgements or drops.
+    #[inline]
     pub(crate) fn settle(&mut self) {
         let mut base = self.window.base();
         // A ping or a bare acknowledgement holds nothing back: its acknowledgement may never come.

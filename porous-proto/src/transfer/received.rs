@@ -121,6 +121,7 @@ impl Received {
 
     /// Notes the frame `id`, which is not too far ahead. `own_next`: the id of the next frame of this host.
     /// Returns whether the frame is new.
+    #[inline]
     pub(crate) fn record(&mut self, id: u64, width: u8, nonce: bool, own_next: u64) -> bool {
         let is_newest = id >= self.next();
         let is_new = is_newest || !self.bits.get(id);
@@ -163,6 +164,7 @@ impl Received {
     }
 
     /// i_b ← id + 1 (3).
+    #[inline]
     fn advance_to(&mut self, id: u64) {
         let from = self.next();
         // The ring grows for a burst that is not reported yet, up to N_P: all of it has to be acknowledged,
@@ -197,6 +199,7 @@ impl Received {
 
     /// What the next datagram acknowledges, if the newest frame was held back for this long; `None` if
     /// nothing is left to report. [`reported`](Self::reported) is to be called when it is sent.
+    #[inline]
     pub(crate) fn report(&self, held_back: Duration) -> Option<Report> {
         if !self.has_report() {
             return None;
@@ -226,6 +229,7 @@ impl Received {
     }
 
     /// Adds the received ranges from `from` down to `oldest`. Returns the sum of their nonces.
+    #[inline]
     fn report_ranges(&self, block: &mut AckBlock, from: Option<u64>, oldest: u64) -> bool {
         let mut nonce = false;
         let Some(from) = from else { return nonce };

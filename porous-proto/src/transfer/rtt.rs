@@ -179,6 +179,7 @@ impl Rtt {
     /// The newest frame of an acknowledgement was sent `elapsed` ago, and the remote host reports that it
     /// held the acknowledgement back for `delay`. Returns the sample without that delay, as far as the report
     /// can be true; `None` if there is no sample.
+    #[inline]
     pub(crate) fn on_ack(
         &mut self,
         elapsed: Duration,

@@ -51,6 +51,7 @@ impl SendQueue {
     }
 
     /// The message of this priority that is sent next.
+    #[inline]
     pub(crate) fn front<'a>(
         &mut self,
         store: &'a mut Store,

@@ -129,6 +129,7 @@ impl Signals {
 
     /// Adds the signalling that is due, of this layer and of the one above, to a frame of at most `max`
     /// bytes.
+    #[inline]
     pub(super) fn plan(
         &mut self,
         plan: &mut Plan,

@@ -158,6 +158,7 @@ impl Store {
     }
 
     /// Appends a new message to `list`.
+    #[inline]
     pub(crate) fn push(&mut self, list: &mut List, outgoing: Outgoing) -> Ticket {
         let mut entry = Entry {
             outgoing: Some(outgoing),
@@ -358,6 +359,7 @@ impl Store {
     /// A frame with these messages is sent. Messages of which copies are wanted, with at most `longest` bytes
     /// of payload, begin to wait in `waiting`. Returns their number. The payloads of other unreliable ones
     /// are forgotten.
+    #[inline]
     pub(crate) fn sent(
         &mut self,
         contents: &List,

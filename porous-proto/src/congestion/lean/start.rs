@@ -56,6 +56,7 @@ impl Start {
     }
 
     /// Whether the window is wide enough: all of the last samples have seen a queue.
+    #[inline]
     pub(super) fn is_enough(&self, step: Duration, path: &Path) -> bool {
         let needed = if step > LEAST { SAMPLES_LATE } else { SAMPLES };
         if self.samples < needed {

@@ -4,12 +4,54 @@
 use bytes::Bytes;
 
 use crate::config::Priority;
-use crate::frame::{Control, Message};
+use crate::frame::{Control, Length, Message, Packet};
+
+/// The bytes of a message that is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MessageBytes {
+    /// The message's own.
+    Own(Bytes),
+    /// Those of a fragment, which the source keeps with the rest of the packet for as long as they may be
+    /// sent: their number. A view of the packet would hold all of the packet's memory, also when the packet
+    /// has been passed and counts in no budget any more.
+    Kept(u32),
+}
+
+impl Length for MessageBytes {
+    fn length(&self) -> usize {
+        match self {
+            Self::Own(bytes) => bytes.len(),
+            // A packet is at most 4 GiB long by `Config`.
+            Self::Kept(len) => usize::try_from(*len).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+impl MessageBytes {
+    /// Cuts the payload to its first `first` bytes. Returns those from `start` on.
+    pub(crate) fn cut(&mut self, first: usize, start: usize) -> Self {
+        match self {
+            Self::Own(bytes) => {
+                // Copies, since a piece that refers to the whole packet would keep its memory after the other
+                // has arrived.
+                let rest = Bytes::copy_from_slice(&bytes[start..]);
+                *bytes = Bytes::copy_from_slice(&bytes[..first]);
+                Self::Own(rest)
+            }
+            Self::Kept(len) => {
+                let [first, start] = [first, start].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+                let rest = Self::Kept(len.saturating_sub(start));
+                *len = first;
+                rest
+            }
+        }
+    }
+}
 
 /// A message that is to be sent for the first time.
 #[derive(Clone, Debug)]
 pub(crate) struct NextMessage {
-    pub(crate) message: Message<Bytes>,
+    pub(crate) message: Message<MessageBytes>,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
 }
@@ -28,22 +70,26 @@ pub(crate) trait Source {
     /// The next new message of this priority, with `most` bytes of a packet at most.
     fn next_message(&mut self, priority: Priority, most: usize) -> Option<NextMessage>;
 
+    /// The bytes of a fragment that are [kept](MessageBytes::Kept) here. `None` if nothing of its packet is sent
+    /// any more; a message that [is current](Self::is_current) has bytes until the next datagram is asked for.
+    fn kept(&self, part: &Packet<MessageBytes>) -> Option<&[u8]>;
+
     /// The message was cut off another one, which ends where this one begins.
-    fn cut(&mut self, message: &Message<Bytes>);
+    fn cut(&mut self, message: &Message<MessageBytes>);
 
     /// Whether a message that waits is still of use (`docs/deviations.md` T8, Q9).
-    fn is_current(&self, message: &Message<Bytes>) -> bool;
+    fn is_current(&self, message: &Message<MessageBytes>) -> bool;
 
     /// The message was not sent, and will not be.
-    fn skipped(&mut self, message: &Message<Bytes>);
+    fn skipped(&mut self, message: &Message<MessageBytes>);
 
     /// The message is in the next frame, for the first time or again.
-    fn sent(&mut self, message: &Message<Bytes>);
+    fn sent(&mut self, message: &Message<MessageBytes>);
 
     /// The message arrived.
-    fn acknowledged(&mut self, message: &Message<Bytes>);
+    fn acknowledged(&mut self, message: &Message<MessageBytes>);
 
     /// A message that is not sent again was dropped. Returns whether the source wants to hear of it if it has
     /// [arrived](Self::acknowledged) after all.
-    fn lost(&mut self, message: &Message<Bytes>) -> bool;
+    fn lost(&mut self, message: &Message<MessageBytes>) -> bool;
 }

@@ -114,10 +114,19 @@ fn compute(integrity: Integrity, nonces: [u64; 2], short: &[u8], ids: Ids) -> [u
             // One round less than SipHash-2-4 has for each block, and one less at the end: an attacker that
             // is to be kept out never sees a hash, and to guess 32 bits is easier than any known attack.
             let mut hasher = SipHasher13::new_with_keys(sender, receiver);
-            hasher.write(&frame);
-            hasher.write(acked);
             // Of the body nothing: UDP's checksum guards it, and a hash of all bytes would cost time.
-            hasher.write(short.get(..1).unwrap_or_default());
+            // In one piece, as the hasher looks at each piece singly.
+            let mut bytes = [0; 17];
+            let both = u128::from(ids.acked.unwrap_or_default()) << 64 | u128::from(ids.frame);
+            if let Some(place) = bytes.first_chunk_mut() {
+                *place = both.to_le_bytes();
+            }
+            let head = frame.len().saturating_add(acked.len());
+            if let (Some(place), Some(&first)) = (bytes.get_mut(head), short.first()) {
+                *place = first;
+            }
+            let len = head.saturating_add(usize::from(!short.is_empty()));
+            hasher.write(bytes.get(..len).unwrap_or_default());
             let [a, b, c, d, ..] = hasher.finish().to_le_bytes();
             [a, b, c, d]
         }
@@ -242,6 +251,22 @@ mod tests {
             let forger = check(Integrity::Header, 9, 3);
             assert_eq!(forger.verify(&seen, IDS), Ok(()), "other content");
             assert_eq!(forger.verify(&seen, next), Err(Malformed::Integrity));
+        }
+    }
+
+    #[test]
+    fn the_keyed_hash_is_that_of_the_ids_and_of_the_first_byte() {
+        for acked in [None, Some(1 << 41)] {
+            let ids = Ids { acked, ..IDS };
+            let mut hasher = SipHasher13::new_with_keys(3, 9);
+            hasher.write(&ids.frame.to_le_bytes());
+            if let Some(acked) = acked {
+                hasher.write(&acked.to_le_bytes());
+            }
+            hasher.write(b"p");
+            let hash = hasher.finish().to_le_bytes();
+            let check = compute(Integrity::Header, [3, 9], b"porous", ids);
+            assert_eq!(check, hash[..TAG]);
         }
     }
 

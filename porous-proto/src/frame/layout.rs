@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 use crate::wire::varint_length;
 
-use super::{MAX_MESSAGES, Message, Mode, Packet};
+use super::{Length, MAX_MESSAGES, Message, Mode, Packet};
 
 /// What both hosts agreed on that decides how their short forms are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,13 +112,13 @@ impl Layout {
     }
 
     /// Notes a message, from which the next ones are predicted.
-    pub(crate) fn push<P: AsRef<[u8]>>(&mut self, message: &Message<P>) {
+    pub(crate) fn push<P: Length>(&mut self, message: &Message<P>) {
         if let Message::Packet(packet) = message {
             self.push_packet(packet);
         }
     }
 
-    pub(super) fn push_packet<P: AsRef<[u8]>>(&mut self, packet: &Packet<P>) {
+    pub(super) fn push_packet<P: Length>(&mut self, packet: &Packet<P>) {
         let Packet {
             channel,
             id,
@@ -126,7 +126,7 @@ impl Layout {
             ..
         } = *packet;
         self.channel = channel;
-        self.length = Some(packet.payload.as_ref().len());
+        self.length = Some(packet.payload.length());
         let last = Last {
             id,
             dependency,
@@ -148,15 +148,15 @@ impl Layout {
 
     /// Bytes that the message would take next in the datagram, with others to follow. As the last one it
     /// takes up to 2 bytes less.
-    pub(crate) fn length<P: AsRef<[u8]>>(&self, message: &Message<P>) -> usize {
+    pub(crate) fn length<P: Length>(&self, message: &Message<P>) -> usize {
         match message {
             Message::Packet(packet) => self.packet_length(packet),
             Message::Control(control) => control.length(&self.context),
         }
     }
 
-    fn packet_length<P: AsRef<[u8]>>(&self, packet: &Packet<P>) -> usize {
-        let payload = packet.payload.as_ref().len();
+    fn packet_length<P: Length>(&self, packet: &Packet<P>) -> usize {
+        let payload = packet.payload.length();
         let channel = usize::from(packet.channel != self.channel);
         let id = match self.id(packet.channel) {
             Some(id) if id == packet.id => 0,

@@ -98,17 +98,47 @@ impl Fragment {
     }
 }
 
-impl<P: AsRef<[u8]>> Packet<P> {
+/// A payload whose length is known, also where its bytes are not at hand.
+pub(crate) trait Length {
+    /// In bytes.
+    fn length(&self) -> usize;
+}
+
+impl<P: AsRef<[u8]>> Length for P {
+    fn length(&self) -> usize {
+        self.as_ref().len()
+    }
+}
+
+impl<P> Packet<P> {
+    /// The same with another payload.
+    pub(crate) fn with<Q>(&self, payload: Q) -> Packet<Q> {
+        Packet {
+            mode: self.mode,
+            channel: self.channel,
+            id: self.id,
+            dependency: self.dependency,
+            fragment: self.fragment,
+            receipt: self.receipt,
+            payload,
+        }
+    }
+}
+
+impl<P: Length> Packet<P> {
     /// The place of the message's first byte in its packet, and the length of the packet.
     pub(crate) fn part(&self) -> (u32, u32) {
         match self.fragment {
             Some(fragment) => (fragment.offset, fragment.len()),
             // Packets are at most 2^32 - 1 bytes long by `Config`.
-            None => (
-                0,
-                u32::try_from(self.payload.as_ref().len()).unwrap_or(u32::MAX),
-            ),
+            None => (0, u32::try_from(self.payload.length()).unwrap_or(u32::MAX)),
         }
+    }
+
+    /// Whether the message is a fragment that does not end its packet.
+    pub(crate) fn goes_on(&self) -> bool {
+        let (offset, len) = self.part();
+        (offset as usize).saturating_add(self.payload.length()) < len as usize
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
 pub use message::Mode;
 pub(crate) use message::{
-    Control, Fates, Fragment, LEAST_FRAGMENT, MAX_MESSAGES, Marker, Message, Packet,
+    Control, Fates, Fragment, LEAST_FRAGMENT, Length, MAX_MESSAGES, Marker, Message, Packet,
 };
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 pub(crate) use refuse::Refuse;

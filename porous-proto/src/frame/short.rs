@@ -164,7 +164,8 @@ impl Header {
 #[derive(Debug)]
 pub(crate) struct FrameWriter<'b> {
     writer: Writer<'b>,
-    layout: Layout,
+    /// The caller's, because it is large.
+    layout: &'b mut Layout,
     messages: usize,
     /// True once nothing can follow: padding was written, or a message without a length.
     is_closed: bool,
@@ -173,12 +174,13 @@ pub(crate) struct FrameWriter<'b> {
 
 impl<'b> FrameWriter<'b> {
     /// Begins a frame in `buffer`, whose length is the most that the frame may have without its check.
+    /// `layout`: of a frame without messages.
     #[inline]
     pub(crate) fn new(
         buffer: &'b mut [u8],
         header: &Header,
         ack: Option<&AckBlock>,
-        context: Context,
+        layout: &'b mut Layout,
     ) -> Result<Self, NoRoom> {
         debug_assert!((1..=4).contains(&header.id_width));
         let flag = |set: bool, bit: u8| if set { bit } else { 0 };
@@ -192,7 +194,6 @@ impl<'b> FrameWriter<'b> {
         if let Some(ack) = ack {
             ack.encode(&mut writer)?;
         }
-        let layout = Layout::new(context);
         Ok(Self {
             writer,
             layout,
@@ -214,7 +215,7 @@ impl<'b> FrameWriter<'b> {
         if self.is_closed || self.messages >= MAX_MESSAGES {
             return Err(NoRoom);
         }
-        message_codec::encode(message, last, &self.layout, &mut self.writer)?;
+        message_codec::encode(message, last, self.layout, &mut self.writer)?;
         self.layout.push(message);
         self.messages = self.messages.saturating_add(1);
         self.is_closed = last;
@@ -241,7 +242,7 @@ impl<'b> FrameWriter<'b> {
     /// The predictions for the next message.
     #[cfg(test)]
     pub(crate) const fn layout(&self) -> &Layout {
-        &self.layout
+        self.layout
     }
 
     /// The length of the frame in bytes, without its check.

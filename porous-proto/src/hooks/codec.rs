@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use crate::frame::{
-    self, Context, Control, FrameWriter, Header, Integrity, Malformed, Marker, Mode, Refusal, Rest,
+    self, Context, Control, FrameWriter, Header, Integrity, Layout, Malformed, Marker, Mode,
+    Refusal, Rest,
 };
 use crate::serial;
 use crate::wire::NoRoom;
@@ -452,7 +453,8 @@ fn reencode_short(form: &frame::Short<'_>, context: Context) -> Result<Vec<u8>, 
     };
     let mut buffer = vec![0; form.bytes.len()];
     let mut write = || {
-        let mut frame = FrameWriter::new(&mut buffer, &header, body.ack.as_ref(), context)?;
+        let mut layout = Layout::new(context);
+        let mut frame = FrameWriter::new(&mut buffer, &header, body.ack.as_ref(), &mut layout)?;
         let last = messages.len().checked_sub(1);
         for (i, message) in messages.iter().enumerate() {
             // The last message has no length of its own, unless padding follows.

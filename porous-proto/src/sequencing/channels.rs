@@ -53,6 +53,8 @@ pub(crate) struct Totals {
     /// Ids that rings of receive queues were made for, or that packets leapt over: a measure of work.
     pub(crate) ring_ids: u64,
     pub(crate) receipts: Receipts,
+    /// Channels and ids of packets that were given up, and whose bytes are still there.
+    pub(super) given_up: Vec<(u8, u64)>,
 }
 
 impl Totals {

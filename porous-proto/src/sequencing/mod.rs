@@ -41,7 +41,7 @@ use crate::frame::{Channels, Control, Fates, Marker, Message, Mode, PACKET_CHARG
 use crate::hooks::audit::Audit;
 use crate::options::SendOptions;
 use crate::serial;
-use crate::source::{NextMessage, Source};
+use crate::source::{MessageBytes, NextMessage, Source};
 use crate::stats::{ChannelStats, ReceiveProgress, SendProgress};
 use crate::time::Instant;
 
@@ -457,7 +457,12 @@ impl Source for Sequencing {
         self.scheduler.next_message(priority, most, &mut self.table)
     }
 
-    fn cut(&mut self, message: &Message<Bytes>) {
+    fn kept(&self, part: &Packet<MessageBytes>) -> Option<&[u8]> {
+        let made = self.table.get(part.channel)?;
+        made.sender.kept(part, &self.table.params)
+    }
+
+    fn cut(&mut self, message: &Message<MessageBytes>) {
         let Message::Packet(packet) = message else {
             return;
         };
@@ -466,19 +471,19 @@ impl Source for Sequencing {
         }
     }
 
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
+    fn is_current(&self, message: &Message<MessageBytes>) -> bool {
         self.scheduler.is_current(message, &self.table)
     }
 
-    fn skipped(&mut self, message: &Message<Bytes>) {
+    fn skipped(&mut self, message: &Message<MessageBytes>) {
         self.scheduler.skipped(message, &mut self.table);
     }
 
-    fn sent(&mut self, message: &Message<Bytes>) {
+    fn sent(&mut self, message: &Message<MessageBytes>) {
         self.scheduler.sent(message, &mut self.table);
     }
 
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
+    fn acknowledged(&mut self, message: &Message<MessageBytes>) {
         match *message {
             Message::Packet(Packet {
                 channel,
@@ -507,7 +512,7 @@ impl Source for Sequencing {
         }
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+    fn lost(&mut self, message: &Message<MessageBytes>) -> bool {
         match *message {
             Message::Packet(Packet { channel, id, .. }) => {
                 let made = self.table.get_mut(channel);
@@ -537,7 +542,7 @@ impl Source for Sequencing {
 }
 
 /// Channel and id of the packet that a sent message belongs to.
-const fn sent_packet(message: &Message<Bytes>) -> Option<(u8, u32)> {
+const fn sent_packet(message: &Message<MessageBytes>) -> Option<(u8, u32)> {
     match *message {
         Message::Packet(Packet { channel, id, .. })
         | Message::Control(

@@ -206,9 +206,13 @@ impl ReceiveQueue {
             return Some(result);
         }
         let slot = self.slot(id)?;
-        // Whatever changes in an entry, the index follows.
-        let result = change(self.entries[slot].as_mut()?);
-        self.classify(id);
+        let entry = self.entries[slot].as_mut()?;
+        let before = core::mem::discriminant(&entry.content);
+        let result = change(entry);
+        // Whatever an entry becomes, the index follows. A fragment that joins others changes nothing there.
+        if core::mem::discriminant(&entry.content) != before {
+            self.classify(id);
+        }
         Some(result)
     }
 

@@ -85,25 +85,7 @@ impl Receiver {
         if self.delivery.queue.is_beyond(id) {
             return Verdict::Begin;
         }
-        if self.contradicted_by(packet, params).is_some() {
-            return Verdict::Violation; // `deviations.md` Q13
-        }
-        let Some(entry) = self.delivery.queue.get(id) else {
-            return Verdict::Begin;
-        };
-        match &entry.content {
-            // A sentinel takes nothing of the budget: the packet itself does, now.
-            Content::Sentinel => Verdict::Begin,
-            Content::Partial(parts) => match parts.news(packet.part().0, packet.payload) {
-                // What differs was refused above.
-                None | Some(0) => Verdict::Stale,
-                Some(news) => Verdict::Join(news),
-            },
-            // Also a packet that comes after its tombstone, in whatever mode.
-            Content::Complete(_) | Content::Tombstone | Content::Delivered | Content::Buried => {
-                Verdict::Stale
-            }
-        }
+        self.compare(id, packet).unwrap_or(Verdict::Violation)
     }
 
     /// The packet that cannot be what is kept of it if this message is true: that of the message, or the
@@ -114,32 +96,49 @@ impl Receiver {
         params: &SequencingParams,
     ) -> Option<u64> {
         let id = self.place(packet.id, packet.dependency.into(), params)?;
-        if let Some(entry) = self.delivery.queue.get(id) {
-            let (offset, len) = packet.part();
-            let dependency = u32::from(packet.dependency);
-            let is_other = entry.mode != packet.mode || entry.dependency != dependency;
-            let cannot_be = match &entry.content {
+        self.compare(id, packet).err()
+    }
+
+    /// What a message of the packet `id` brings beside what is there. An error is the packet that it
+    /// contradicts (`deviations.md` Q13).
+    fn compare(&self, id: u64, packet: &Packet<&[u8]>) -> Result<Verdict, u64> {
+        let dependency = u32::from(packet.dependency);
+        let verdict = match self.delivery.queue.get(id) {
+            None => Verdict::Begin,
+            Some(entry) => match &entry.content {
                 // It may have taken the place of a packet with any mode and bytes.
-                Content::Tombstone | Content::Buried => false,
-                Content::Partial(parts) => {
-                    let agrees = || parts.news(offset, packet.payload).is_some();
-                    is_other || parts.whole() != len || !agrees()
+                Content::Tombstone | Content::Buried => Verdict::Stale,
+                _ if entry.mode != packet.mode || entry.dependency != dependency => {
+                    return Err(id);
                 }
-                Content::Sentinel | Content::Complete(_) | Content::Delivered => is_other,
-            };
-            if cannot_be {
-                return Some(id);
-            }
-        }
+                // A sentinel takes nothing of the budget: the packet itself does, now.
+                Content::Sentinel => Verdict::Begin,
+                Content::Partial(parts) => {
+                    let (offset, len) = packet.part();
+                    let news = parts.news(offset, packet.payload);
+                    match news.filter(|_| parts.whole() == len) {
+                        None => return Err(id),
+                        Some(0) => Verdict::Stale,
+                        Some(news) => Verdict::Join(news),
+                    }
+                }
+                Content::Complete(_) | Content::Delivered => Verdict::Stale,
+            },
+        };
         // Dependencies never go back: the last reliable packet before this newer one cannot be older than the
         // packet that the first waiting entry waits for. A forged dependency on what never comes is found out
         // by this.
         let waiting = self.delivery.queue.limit();
-        let entry = self.delivery.queue.get(waiting).filter(|_| waiting < id)?;
-        let awaited = waiting.saturating_sub(entry.dependency.into());
-        let last = id.saturating_sub(u64::from(packet.dependency).max(1));
-        let is_denied = packet.dependency == 0 || last < awaited;
-        is_denied.then_some(waiting)
+        if waiting < id {
+            if let Some(entry) = self.delivery.queue.get(waiting) {
+                let awaited = waiting.saturating_sub(entry.dependency.into());
+                let last = id.saturating_sub(u64::from(dependency).max(1));
+                if dependency == 0 || last < awaited {
+                    return Err(waiting);
+                }
+            }
+        }
+        Ok(verdict)
     }
 
     /// Takes a message in that was checked. One that contradicts an earlier message of the same datagram is

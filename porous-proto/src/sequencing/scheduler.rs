@@ -13,16 +13,14 @@
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
-use bytes::Bytes;
-
 use super::backlog::end;
 use super::channels::{Channel, ChannelTable};
 use super::sent_packet;
 use crate::bucket::Bucket;
 use crate::config::{Channel as Settings, Policy, Priority};
-use crate::frame::{Message, Mode};
+use crate::frame::{Length, Message, Mode};
 use crate::hooks::work;
-use crate::source::NextMessage;
+use crate::source::{MessageBytes, NextMessage};
 use crate::time::Instant;
 
 /// What a byte takes on the clock of a channel of weight 1. It is large, so that division by a weight, 255 at
@@ -36,9 +34,9 @@ const HEAD: u64 = 8;
 const TURN: u64 = 256;
 
 /// Bytes that a message counts, for shares and caps.
-fn cost<B: AsRef<[u8]>>(message: &Message<B>) -> u64 {
+fn cost<P: Length>(message: &Message<P>) -> u64 {
     match message {
-        Message::Packet(packet) => packet.payload.as_ref().len() as u64 + HEAD,
+        Message::Packet(packet) => packet.payload.length() as u64 + HEAD,
         Message::Control(_) => HEAD,
     }
 }
@@ -336,7 +334,7 @@ impl Scheduler {
     /// A message is in the next frame. If it is the first one of its packet, the packet's time in the queue
     /// ends now.
     #[inline]
-    pub(super) fn sent(&self, message: &Message<Bytes>, table: &mut ChannelTable) {
+    pub(super) fn sent(&self, message: &Message<MessageBytes>, table: &mut ChannelTable) {
         let Some((channel, id)) = sent_packet(message) else {
             return;
         };
@@ -386,6 +384,12 @@ impl Scheduler {
     #[inline]
     pub(super) fn look(&mut self, now: Instant, table: &mut ChannelTable) {
         self.now = now;
+        // No datagram is being planned that could name their bytes.
+        while let Some((channel, id)) = table.totals.given_up.pop() {
+            if let Some((made, ..)) = table.made(channel) {
+                made.sender.window.release(id);
+            }
+        }
         if core::mem::take(&mut self.fresh) {
             // A channel with new packets is among these: `send` has given it a turn.
             for channel in self.lanes.channels() {
@@ -423,7 +427,7 @@ impl Scheduler {
 
     /// Whether a message that waits is still of use: its packet has not been passed by the receive
     /// window (`docs/deviations.md` Q9), is not too old to be begun (T8), and was not given up (D1).
-    pub(super) fn is_current(&self, message: &Message<Bytes>, table: &ChannelTable) -> bool {
+    pub(super) fn is_current(&self, message: &Message<MessageBytes>, table: &ChannelTable) -> bool {
         let Some((channel, id)) = sent_packet(message) else {
             return true;
         };
@@ -433,7 +437,7 @@ impl Scheduler {
     }
 
     /// Whether this message belongs to a packet of which nothing is to be sent any more.
-    fn is_given_up(&self, message: &Message<Bytes>, table: &ChannelTable) -> bool {
+    fn is_given_up(&self, message: &Message<MessageBytes>, table: &ChannelTable) -> bool {
         let Message::Packet(packet) = message else {
             return false;
         };
@@ -454,7 +458,7 @@ impl Scheduler {
 
     /// A message that is no longer [current](Self::is_current) is not sent. If others may wait for its
     /// packet, a tombstone is sent instead.
-    pub(super) fn skipped(&mut self, message: &Message<Bytes>, table: &mut ChannelTable) {
+    pub(super) fn skipped(&mut self, message: &Message<MessageBytes>, table: &mut ChannelTable) {
         if !self.is_given_up(message, table) {
             return; // the receive window has passed it
         }

@@ -12,17 +12,20 @@ use super::send_room::Held;
 use super::transfer_window::{Sent, TransferWindow};
 use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
-use crate::frame::{Control, Fates, Fragment, Marker, Message, Mode, Packet};
+use crate::frame::{Control, Fates, Fragment, Length, Marker, Message, Mode, Packet};
 use crate::options::SendOptions;
 use crate::serial;
-use crate::source::NextMessage;
+use crate::source::{MessageBytes, NextMessage};
 use crate::stats::SendProgress;
 use crate::time::Instant;
 
 /// The packet whose fragments are being sent.
 #[derive(Debug)]
 pub(super) struct Current {
+    /// Empty once the window keeps it.
     payload: Bytes,
+    /// Bytes of the packet.
+    len: usize,
     options: SendOptions,
     id: u64,
     dependency: u32,
@@ -136,10 +139,13 @@ impl Sender {
         let receipt = current.options.receipt.is_some() && !self.fates_told;
         let packet = next_part((channel, receipt), &mut current, most, shared.params);
         let (id, offset, copies) = (current.id, current.offset, current.options.redundancy);
-        let is_over = packet.fragment.is_none() || offset as usize == current.payload.len();
+        let is_over = packet.fragment.is_none() || offset as usize == current.len;
         // A fragment ends where the next begins: its first byte is enough to know it by.
         if packet.fragment.is_some() {
             self.window.cut(id, offset);
+            if packet.mode != Mode::Unreliable && !current.payload.is_empty() {
+                self.window.keep(id, core::mem::take(&mut current.payload));
+            }
         }
         if is_over {
             shared.totals.unsent -= 1;
@@ -202,6 +208,7 @@ impl Sender {
         shared.totals.charged += cost;
         self.window.begin(mode, payload.len());
         Some(Current {
+            len: payload.len(),
             payload,
             options,
             id,
@@ -214,6 +221,16 @@ impl Sender {
     fn discharge(&mut self, id: u64, totals: &mut Totals) {
         let sent = self.window.get_mut(id);
         totals.charged -= sent.map_or(0, Sent::discharge);
+    }
+
+    /// The bytes of a fragment, if something of its packet may still be sent.
+    pub(super) fn kept(
+        &self,
+        part: &Packet<MessageBytes>,
+        params: &SequencingParams,
+    ) -> Option<&[u8]> {
+        let id = self.window.expand(part.id, params)?;
+        self.window.kept(id, part.part().0, part.payload.length())
     }
 
     /// Gives back what the packet takes of the send budget.
@@ -434,6 +451,10 @@ impl Sender {
             })),
         }
         self.give_back(id, shared.totals);
+        // Not now: a datagram that is being planned may name bytes of the packet.
+        if self.window.keeps(id) {
+            shared.totals.given_up.push((channel, id));
+        }
         match reason {
             Reason::Expired => shared.totals.expired += 1,
             Reason::Cancelled => shared.totals.cancelled += 1,
@@ -508,20 +529,28 @@ fn next_part(
     current: &mut Current,
     most: usize,
     params: &SequencingParams,
-) -> Packet<Bytes> {
-    let (start, len) = (current.offset as usize, current.payload.len());
+) -> Packet<MessageBytes> {
+    let (start, len) = (current.offset as usize, current.len);
     let end = start.saturating_add(most).min(len);
     // A packet is at most 4 GiB long by `Config`.
     let [offset, next, whole] = [start, end, len].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
     current.offset = next;
     let (fragment, payload) = if start == 0 && end == len {
         // Moved, not shared: to share a `Bytes` that was made of a `Vec` takes an allocation.
-        (None, core::mem::take(&mut current.payload))
-    } else {
-        // A copy, and no view of the packet: a packet that was passed has left the send budget, and one
-        // fragment of it that is not acknowledged must not hold all of its bytes.
+        (
+            None,
+            MessageBytes::Own(core::mem::take(&mut current.payload)),
+        )
+    } else if current.options.mode == Mode::Unreliable {
+        // A copy, and no view of the packet: an unreliable packet leaves the send budget with its last
+        // fragment, and copies of its fragments that wait must not hold all of its bytes.
         let part = Bytes::copy_from_slice(&current.payload[start..end]);
-        (Fragment::new(offset, whole), part)
+        (Fragment::new(offset, whole), MessageBytes::Own(part))
+    } else {
+        (
+            Fragment::new(offset, whole),
+            MessageBytes::Kept(next - offset),
+        )
     };
     Packet {
         mode: current.options.mode,

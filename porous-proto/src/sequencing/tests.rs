@@ -68,11 +68,23 @@ impl Sequencing {
     }
 }
 
+impl Sequencing {
+    /// The message with its own bytes, as a frame is written with them.
+    fn resolved(&self, mut message: Message<MessageBytes>) -> Message<MessageBytes> {
+        if let Message::Packet(packet) = &mut message {
+            if let Some(bytes) = self.kept(packet) {
+                packet.payload = MessageBytes::Own(Bytes::copy_from_slice(bytes));
+            }
+        }
+        message
+    }
+}
+
 /// Two sequencing layers, and every message that the first one sent.
 struct Wire {
     sender: Sequencing,
     receiver: Sequencing,
-    messages: Vec<Message<Bytes>>,
+    messages: Vec<Message<MessageBytes>>,
 }
 
 impl Wire {
@@ -104,7 +116,7 @@ impl Wire {
         while let Some(NextMessage { message, .. }) =
             self.sender.next_message(Priority::Low, FRAGMENT)
         {
-            self.messages.push(message);
+            self.messages.push(self.sender.resolved(message));
         }
     }
 
@@ -141,7 +153,7 @@ impl Wire {
     #[track_caller]
     fn arrive_late(&mut self, names: &str) {
         for name in names.split_whitespace() {
-            let late = |message: &&Message<Bytes>| is_called(message, name);
+            let late = |message: &&Message<MessageBytes>| is_called(message, name);
             let Some(Message::Packet(packet)) = self.messages.iter().find(late) else {
                 unreachable!()
             };
@@ -201,7 +213,7 @@ impl Wire {
     }
 }
 
-fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
+fn borrow(packet: &Packet<MessageBytes>) -> Packet<&[u8]> {
     Packet {
         mode: packet.mode,
         channel: packet.channel,
@@ -209,13 +221,20 @@ fn borrow(packet: &Packet<Bytes>) -> Packet<&[u8]> {
         dependency: packet.dependency,
         fragment: packet.fragment,
         receipt: packet.receipt,
-        payload: &packet.payload,
+        payload: own(packet),
     }
 }
 
-fn is_called(message: &Message<Bytes>, name: &str) -> bool {
+fn own(packet: &Packet<MessageBytes>) -> &Bytes {
+    match &packet.payload {
+        MessageBytes::Own(bytes) => bytes,
+        MessageBytes::Kept(_) => unreachable!("the bytes are looked up when the message leaves"),
+    }
+}
+
+fn is_called(message: &Message<MessageBytes>, name: &str) -> bool {
     match message {
-        Message::Packet(packet) => packet.payload == name.as_bytes(),
+        Message::Packet(packet) => own(packet) == name.as_bytes(),
         Message::Control(Control::Sentinel(Marker { id, .. })) => name == alloc::format!("s{id}"),
         Message::Control(_) => false,
     }

@@ -3,7 +3,8 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
+
+use bytes::Bytes;
 
 use super::{SequencingParams, cost};
 use crate::frame::{Fragment, Mode};
@@ -135,6 +136,32 @@ impl TransferWindow {
         }
     }
 
+    /// Keeps the bytes of a packet that was cut until the packet is acknowledged whole, passed, or
+    /// [released](Self::release).
+    pub(super) fn keep(&mut self, id: u64, payload: Bytes) {
+        if let Some(packet) = self.cuts.as_mut().and_then(|cuts| cuts.get_mut(id)) {
+            packet.payload = payload;
+        }
+    }
+
+    /// The bytes of a packet that are kept: `len` of them from the byte `offset` on.
+    pub(super) fn kept(&self, id: u64, offset: u32, len: usize) -> Option<&[u8]> {
+        let packet = self.cuts.as_ref()?.get(id)?;
+        let offset = usize::try_from(offset).ok()?;
+        packet.payload.get(offset..offset.checked_add(len)?)
+    }
+
+    /// Whether bytes of this packet are kept.
+    pub(super) fn keeps(&self, id: u64) -> bool {
+        let packet = self.cuts.as_ref().and_then(|cuts| cuts.get(id));
+        packet.is_some_and(|packet| !packet.payload.is_empty())
+    }
+
+    /// The bytes of a packet need not be kept: it was given up.
+    pub(super) fn release(&mut self, id: u64) {
+        self.keep(id, Bytes::new());
+    }
+
     /// All of a packet arrived, or a fragment of it: its mode, if this was what was missing.
     #[inline]
     pub(super) fn acknowledge(&mut self, id: u64, fragment: Option<Fragment>) -> Option<Mode> {
@@ -178,74 +205,74 @@ impl TransferWindow {
 /// Where a piece of a packet begins, and whether it is acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    id: u64,
     start: u32,
     acknowledged: bool,
 }
 
-/// The pieces of the packets of a channel that are in fragments and not acknowledged whole, in order of
-/// packet and byte, each packet with its end as a last piece. What is not cut yet is one piece. Of pieces in
-/// a row that are acknowledged only the first is here.
+/// A packet in fragments that is not acknowledged whole, and its pieces from the first that is not
+/// acknowledged on. A piece ends where the next one begins. What is not cut yet is one piece. Of pieces in a
+/// row that are acknowledged only the first is here.
+#[derive(Debug)]
+struct Fragmented {
+    id: u64,
+    /// Bytes of the packet.
+    len: u32,
+    /// The bytes of a reliable or passive packet, which is not given up.
+    payload: Bytes,
+    pieces: VecDeque<Cut>,
+}
+
+/// The packets of a channel that are in fragments and not acknowledged whole, in the order of their ids.
 ///
 /// The sender cuts a packet piece by piece, and a lost piece perhaps once more. A fragment ends where the
 /// next one begins: so its first byte names it, and a late acknowledgement of one that was cut since counts
 /// for its first piece only, never for too much.
 #[derive(Debug, Default)]
-struct Cuts(Vec<Cut>);
+struct Cuts(VecDeque<Fragmented>);
 
 impl Cuts {
-    /// The index of the first piece that is not before this byte of this packet.
-    fn place(&self, id: u64, start: u32) -> usize {
-        self.0
-            .partition_point(|cut| (cut.id, cut.start) < (id, start))
+    /// The index of the packet, or where it would stand.
+    fn place(&self, id: u64) -> Result<usize, usize> {
+        // Nearly always: packets are cut, and acknowledged, in the order of their ids.
+        match (self.0.front(), self.0.back()) {
+            (Some(first), _) if first.id == id => Ok(0),
+            (_, Some(last)) if last.id == id => Ok(self.0.len() - 1),
+            (_, Some(last)) if last.id < id => Err(self.0.len()),
+            _ => self.0.binary_search_by_key(&id, |packet| packet.id),
+        }
+    }
+
+    fn get(&self, id: u64) -> Option<&Fragmented> {
+        self.0.get(self.place(id).ok()?)
+    }
+
+    fn get_mut(&mut self, id: u64) -> Option<&mut Fragmented> {
+        let at = self.place(id).ok()?;
+        self.0.get_mut(at)
     }
 
     /// A piece of the packet `id`, which has `len` bytes, ends at byte `start`, and another one begins.
     fn cut(&mut self, id: u64, len: u32, start: u32) {
-        let first = self.place(id, 0);
-        if self.0.get(first).is_none_or(|cut| cut.id != id) {
-            // The end is a piece that is never acknowledged: each real piece has one behind it.
-            for start in [len, 0] {
-                self.0.insert(first, Cut::new(id, start));
-            }
-        }
-        let at = self.place(id, start);
-        let is_there = self
-            .0
-            .get(at)
-            .is_some_and(|cut| (cut.id, cut.start) == (id, start));
-        let is_known = at > 0 && self.0[at - 1].acknowledged;
-        // What is acknowledged is one piece, however it was cut.
-        if !is_there && !is_known {
-            self.0.insert(at, Cut::new(id, start));
+        let at = self.place(id).unwrap_or_else(|at| {
+            self.0.insert(at, Fragmented::new(id, len));
+            at
+        });
+        if let Some(packet) = self.0.get_mut(at) {
+            packet.cut(start);
         }
     }
 
     /// The piece that begins at byte `start` is acknowledged: the bytes of it that were not.
     fn acknowledge(&mut self, id: u64, start: u32) -> u32 {
-        let at = self.place(id, start);
-        let [cut, next, ..] = &mut self.0[at..] else {
-            return 0;
-        };
-        // A repetition, or no piece begins here.
-        if (cut.id, cut.start, cut.acknowledged, next.id) != (id, start, false, id) {
-            return 0;
-        }
-        cut.acknowledged = true;
-        let (end, joins_next) = (next.start, next.acknowledged);
-        // Joined with acknowledged neighbours: fragments that arrive in order take one place together.
-        if joins_next {
-            self.0.remove(at + 1);
-        }
-        if at > 0 && self.0[at - 1].id == id && self.0[at - 1].acknowledged {
-            self.0.remove(at);
-        }
-        end - start
+        self.get_mut(id)
+            .map_or(0, |packet| packet.acknowledge(start))
     }
 
     /// All of the packet is acknowledged, or the window has passed it.
     fn forget(&mut self, id: u64) {
-        self.0.retain(|cut| cut.id != id);
+        if let Ok(at) = self.place(id) {
+            self.0.remove(at);
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -253,13 +280,77 @@ impl Cuts {
     }
 }
 
-impl Cut {
-    const fn new(id: u64, start: u32) -> Self {
+impl Fragmented {
+    fn new(id: u64, len: u32) -> Self {
+        let whole = Cut {
+            start: 0,
+            acknowledged: false,
+        };
         Self {
             id,
-            start,
-            acknowledged: false,
+            len,
+            payload: Bytes::new(),
+            pieces: VecDeque::from([whole]),
         }
+    }
+
+    /// The index of the first piece that is not before this byte.
+    fn place(&self, start: u32) -> usize {
+        if self.pieces.front().is_some_and(|cut| cut.start == start) {
+            return 0;
+        }
+        self.pieces.partition_point(|cut| cut.start < start)
+    }
+
+    /// Where the piece ends.
+    fn end(&self, at: usize) -> u32 {
+        self.pieces.get(at + 1).map_or(self.len, |next| next.start)
+    }
+
+    fn is_acknowledged(&self, at: usize) -> bool {
+        self.pieces.get(at).is_some_and(|cut| cut.acknowledged)
+    }
+
+    fn cut(&mut self, start: u32) {
+        // Nearly always behind all others. The end of the packet begins no piece.
+        let at = match self.pieces.back() {
+            Some(last) if last.start < start => self.pieces.len(),
+            _ => self.place(start),
+        };
+        let is_there = self.pieces.get(at).is_some_and(|cut| cut.start == start);
+        // What is acknowledged is one piece, however it was cut. What stands before the first piece is.
+        let is_known = at == 0 || self.is_acknowledged(at - 1);
+        if start < self.len && !is_there && !is_known {
+            let acknowledged = false;
+            self.pieces.insert(
+                at,
+                Cut {
+                    start,
+                    acknowledged,
+                },
+            );
+        }
+    }
+
+    fn acknowledge(&mut self, start: u32) -> u32 {
+        let at = self.place(start);
+        let end = self.end(at);
+        let Some(cut) = self.pieces.get_mut(at) else {
+            return 0;
+        };
+        // A repetition, or no piece begins here.
+        if cut.start != start || cut.acknowledged {
+            return 0;
+        }
+        cut.acknowledged = true;
+        // Joined with acknowledged neighbours: fragments that arrive in order leave nothing behind.
+        if self.is_acknowledged(at + 1) {
+            self.pieces.remove(at + 1);
+        }
+        if at == 0 || self.is_acknowledged(at - 1) {
+            self.pieces.remove(at);
+        }
+        end - start
     }
 }
 
@@ -277,8 +368,12 @@ mod tests {
         cuts
     }
 
+    /// Pieces that are not acknowledged.
     fn pieces(cuts: &Cuts, id: u64) -> usize {
-        cuts.0.iter().filter(|cut| cut.id == id).count()
+        let packet = cuts.place(id).map(|at| &cuts.0[at].pieces);
+        packet.map_or(0, |pieces| {
+            pieces.iter().filter(|cut| !cut.acknowledged).count()
+        })
     }
 
     /// Q3.
@@ -288,10 +383,10 @@ mod tests {
             let mut cuts = cut(35, &[10, 30]);
             let sum: u32 = order.iter().map(|&start| cuts.acknowledge(7, start)).sum();
             assert_eq!(sum, 35, "{order:?}");
-            assert_eq!(pieces(&cuts, 7), 2, "one piece, and the end");
+            assert!(cuts.0[1].pieces.is_empty(), "what is acknowledged is one");
             assert_eq!(order.map(|start| cuts.acknowledge(7, start)), [0; 3]);
             cuts.forget(7);
-            assert_eq!([5, 7, 9].map(|id| pieces(&cuts, id)), [3, 0, 3]);
+            assert_eq!([5, 7, 9].map(|id| pieces(&cuts, id)), [2, 0, 2]);
             assert_eq!([5, 7, 9].map(|id| cuts.acknowledge(id, 300)), [700, 0, 700]);
         }
     }
@@ -313,6 +408,6 @@ mod tests {
         assert_eq!(cuts.acknowledge(7, 60), 40);
         // What is acknowledged is not sent again, and not cut either.
         cuts.cut(7, 200, 150);
-        assert_eq!((cuts.acknowledge(7, 150), pieces(&cuts, 7)), (0, 2));
+        assert_eq!((cuts.acknowledge(7, 150), pieces(&cuts, 7)), (0, 0));
     }
 }

@@ -4,8 +4,6 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use bytes::Bytes;
-
 use super::TransferParams;
 use super::copies::{Copies, Offer};
 use super::plan::Plan;
@@ -15,10 +13,10 @@ use super::send_queue::SendQueue;
 use super::store::Chain;
 use super::store::{List, Outgoing, Store, Ticket};
 use crate::config::{Policy, Priority};
-use crate::frame::{Fragment, LEAST_FRAGMENT, Message, Packet};
+use crate::frame::{Fragment, LEAST_FRAGMENT, Length, Message, Packet};
 use crate::hooks::canary::{Bug, strikes};
 use crate::hooks::work;
-use crate::source::Source;
+use crate::source::{MessageBytes, Source};
 use crate::time::Instant;
 
 /// The messages of one peer.
@@ -159,7 +157,7 @@ impl Messages {
         }
     }
 
-    fn note_arrived(&mut self, message: &Message<Bytes>, source: &mut impl Source) {
+    fn note_arrived(&mut self, message: &Message<MessageBytes>, source: &mut impl Source) {
         self.rates.on_acknowledged(message);
         source.acknowledged(message);
     }
@@ -232,7 +230,7 @@ pub(super) struct Carried {
     /// Messages that have not arrived: they wait to be sent again, or are on their way in another frame.
     pub(super) open: Vec<Ticket>,
     /// Messages that are not sent again, if the source wants to hear of them.
-    pub(super) given_up: Vec<Message<Bytes>>,
+    pub(super) given_up: Vec<Message<MessageBytes>>,
 }
 
 /// The frames of one peer that were considered dropped, by id.
@@ -316,18 +314,14 @@ pub(super) fn split(outgoing: &mut Outgoing, most: usize) -> Option<Outgoing> {
         return None;
     };
     let (offset, len) = packet.part();
-    let is_end = u64::from(offset) + packet.payload.len() as u64 == u64::from(len);
-    let (first, start) = cut(packet.payload.len(), is_end, most)?;
-    // Copies, since a piece that refers to the whole packet would keep its memory after the other has
-    // arrived.
-    let rest = Bytes::copy_from_slice(&packet.payload[start..]);
+    let is_end = u64::from(offset) + packet.payload.length() as u64 == u64::from(len);
+    let (first, start) = cut(packet.payload.length(), is_end, most)?;
+    let rest = packet.payload.cut(first, start);
     let start = offset.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
-    packet.payload = Bytes::copy_from_slice(&packet.payload[..first]);
     packet.fragment = Fragment::new(offset, len);
     let second = Packet {
         fragment: Fragment::new(start, len),
-        payload: rest,
-        ..*packet
+        ..packet.with(rest)
     };
     Some(Outgoing {
         message: Message::Packet(second),
@@ -342,6 +336,7 @@ mod tests {
     use super::*;
     use crate::config::Priority;
     use crate::frame::Mode;
+    use crate::transfer::tests::own;
 
     /// The pieces that a part of a packet is cut into where `most` bytes fit into a datagram: where each
     /// begins and ends.
@@ -407,7 +402,7 @@ mod tests {
                 dependency: 2,
                 fragment: None,
                 receipt: false,
-                payload: payload.clone().into(),
+                payload: MessageBytes::Own(payload.clone().into()),
             }),
             priority: Priority::High,
             copies: 1,
@@ -418,7 +413,7 @@ mod tests {
         let part = |outgoing: &Outgoing| match &outgoing.message {
             Message::Packet(packet) => {
                 assert_eq!((packet.channel, packet.id, packet.dependency), (3, 9, 2));
-                (packet.part(), packet.payload.to_vec())
+                (packet.part(), own(&packet.payload).to_vec())
             }
             Message::Control(_) => unreachable!(),
         };

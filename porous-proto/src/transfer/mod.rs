@@ -49,8 +49,10 @@ use self::width::Widths;
 use crate::config::{Policy, Priority};
 use crate::congestion::Congestion;
 use crate::event::Ecn;
-use crate::frame::{AckBlock, Check, ConnectionId, Context, Control, Header, Message, Short};
-use crate::source::Source;
+use crate::frame::{
+    AckBlock, Check, ConnectionId, Context, Control, Header, Message, Packet, Short,
+};
+use crate::source::{MessageBytes, Source};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
@@ -318,7 +320,8 @@ impl Transfer {
             .path
             .marking
             .mark(plan.has_data && !plan.is_repeat);
-        let len = self.write(&mut plan, ecn, now, buf)?;
+        let kept = |part: &Packet<MessageBytes>| source.kept(part);
+        let len = self.write(&mut plan, kept, ecn, now, buf)?;
         debug_assert!(
             len <= max || plan.purpose != Purpose::Ordinary,
             "no longer than planned"
@@ -351,7 +354,7 @@ impl Transfer {
         if plan.len > buf.len() || self.outbound.queue.is_full() {
             return Ok(None);
         }
-        let len = self.write(&mut plan, Ecn::NotEct, now, buf)?;
+        let len = self.write(&mut plan, |_| None, Ecn::NotEct, now, buf)?;
         Ok(Some(Written::plain(len)))
     }
 
@@ -515,25 +518,34 @@ impl Transfer {
                 }
                 source.sent(&front.message);
                 plan.push(&front.message, len);
+                let goes_on = matches!(&front.message, Message::Packet(packet) if packet.goes_on());
                 (plan.has_data, self.gate.data) = (true, true);
                 self.outbound
                     .messages
                     .take_front(priority, &mut plan.contents);
+                // Behind a fragment that fills the frame comes the next one of its packet, or one of another
+                // channel: to cut it now would only let it wait.
+                if goes_on && max.saturating_sub(plan.len) < self.params.reserve {
+                    self.outbound.path.mtu.on_full(max + 1, true);
+                    self.outbound.path.control.set_limited(otherwise < max);
+                    return;
+                }
             }
         }
     }
 
     /// Writes the planned frame, which leaves with the mark `ecn`. Returns its length in bytes.
     #[inline]
-    fn write(
+    fn write<'s>(
         &mut self,
         plan: &mut Plan,
+        kept: impl Fn(&Packet<MessageBytes>) -> Option<&'s [u8]>,
         ecn: Ecn,
         now: Instant,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
         let store = &self.outbound.messages.store;
-        let len = plan.write(store, self.params.context, &self.params.check, buf)?;
+        let len = plan.write(store, kept, self.params.context, &self.params.check, buf)?;
         self.outbound.messages.on_sent(&plan.contents, now);
         let bytes = u32::try_from(len).unwrap_or(u32::MAX);
         let sent = Sent {

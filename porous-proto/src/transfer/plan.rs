@@ -1,7 +1,6 @@
 //! The next frame, planned before a byte of it is written (Figure 5): what it contains, and how long it is.
 
 use arrayvec::ArrayVec;
-use bytes::Bytes;
 
 use super::Report;
 use super::queue::{Content, Kind};
@@ -9,8 +8,10 @@ use super::store::{List, Outgoing, Store};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
-    Check, Context, Control, FrameWriter, Header, Ids, Layout, MAX_MESSAGES, MIN_PADDING, Message,
+    Check, Context, Control, FrameWriter, Header, Ids, Layout, Length, MAX_MESSAGES, MIN_PADDING,
+    Message, Packet,
 };
+use crate::source::MessageBytes;
 use crate::wire::NoRoom;
 
 /// A datagram that was written, and what its IP header has to say.
@@ -123,7 +124,7 @@ impl Plan {
     }
 
     /// Adds a message of `len` bytes to the layout. The caller puts it into the contents.
-    pub(super) fn push<P: AsRef<[u8]>>(&mut self, message: &Message<P>, len: usize) {
+    pub(super) fn push<P: Length>(&mut self, message: &Message<P>, len: usize) {
         self.layout.push(message);
         self.len += len;
         self.messages += 1;
@@ -206,17 +207,20 @@ impl Plan {
         }
     }
 
-    /// Writes the frame and its check. Returns the length in bytes. An error if `buf` is too short.
+    /// Writes the frame and its check. `kept`: the bytes of a fragment that the source keeps. Returns the
+    /// length in bytes. An error if `buf` is too short.
     #[inline]
-    pub(super) fn write(
+    pub(super) fn write<'s>(
         &self,
         store: &Store,
+        kept: impl Fn(&Packet<MessageBytes>) -> Option<&'s [u8]>,
         context: Context,
         check: &Check,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
         let block = self.report.as_ref().map(|report| &report.block);
-        let mut writer = FrameWriter::new(buf, &self.header, block, context)?;
+        let mut layout = Layout::new(context);
+        let mut writer = FrameWriter::new(buf, &self.header, block, &mut layout)?;
         let padding = match self.purpose {
             Purpose::MtuProbe { padding } => padding,
             Purpose::Ordinary | Purpose::Aside => 0,
@@ -225,11 +229,18 @@ impl Plan {
         let mut left = self.messages + usize::from(padding > 0);
         for control in &self.fresh {
             left -= 1;
-            writer.message(&Message::<Bytes>::Control(*control), left == 0)?;
+            writer.message(&Message::<&[u8]>::Control(*control), left == 0)?;
         }
         for outgoing in store.iter(&self.contents) {
             left -= 1;
-            writer.message(&outgoing.message, left == 0)?;
+            let message = match &outgoing.message {
+                Message::Packet(packet) => Message::Packet(packet.with(match &packet.payload {
+                    MessageBytes::Own(bytes) => &bytes[..],
+                    MessageBytes::Kept(_) => kept(packet).ok_or(NoRoom)?,
+                })),
+                Message::Control(control) => Message::Control(*control),
+            };
+            writer.message(&message, left == 0)?;
         }
         if padding > 0 {
             writer.padding(padding)?;

@@ -1,10 +1,9 @@
 //! How many bytes a second both hosts want to send and to receive (`docs/deviations.md` C14), and how they
 //! tell each other: by LIMITS, which are sent at once, and again until the newest is acknowledged.
 
-use bytes::Bytes;
-
 use super::TransferParams;
 use crate::frame::{Control, Message};
+use crate::source::MessageBytes;
 
 /// Serials wrap: never run more than 2^14 ahead of the last one that was acknowledged. Half of all serials
 /// ahead of one count as behind it.
@@ -95,7 +94,7 @@ impl Rates {
     }
 
     /// A message of this host has arrived.
-    pub(super) fn on_acknowledged(&mut self, message: &Message<Bytes>) {
+    pub(super) fn on_acknowledged(&mut self, message: &Message<MessageBytes>) {
         if let Message::Control(Control::Limits { serial, .. }) = *message {
             if is_newer(serial, self.known) {
                 self.known = serial;
@@ -105,7 +104,7 @@ impl Rates {
     }
 
     /// A message of this host was lost. Returns whether it was the newest LIMITS.
-    pub(super) fn on_lost(&mut self, message: &Message<Bytes>) -> bool {
+    pub(super) fn on_lost(&mut self, message: &Message<MessageBytes>) -> bool {
         let Message::Control(Control::Limits { serial, .. }) = *message else {
             return false;
         };

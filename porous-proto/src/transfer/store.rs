@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 use bytes::Bytes;
 
 use crate::config::Priority;
-use crate::frame::{Message, Mode};
+use crate::frame::{Length, Message, Mode};
 use crate::hooks::work;
+use crate::source::MessageBytes;
 use crate::time::Instant;
 
 /// The index of nothing: the end of a list.
@@ -20,7 +21,7 @@ const NIL: u32 = u32::MAX;
 /// A message on its way, or waiting for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
-    pub(crate) message: Message<Bytes>,
+    pub(crate) message: Message<MessageBytes>,
     pub(crate) priority: Priority,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
@@ -32,7 +33,7 @@ impl Outgoing {
     /// Bytes of the payload.
     fn len(&self) -> usize {
         match &self.message {
-            Message::Packet(packet) => packet.payload.len(),
+            Message::Packet(packet) => packet.payload.length(),
             Message::Control(_) => 0,
         }
     }
@@ -84,7 +85,7 @@ impl Entry {
         }) = &mut self.outgoing
         {
             if packet.mode == Mode::Unreliable {
-                packet.payload = Bytes::new();
+                packet.payload = MessageBytes::Own(Bytes::new());
             }
         }
     }
@@ -331,7 +332,7 @@ impl Store {
         from: &List,
         to: &mut List,
         now: Instant,
-        mut fits: impl FnMut(&Message<Bytes>, Instant) -> bool,
+        mut fits: impl FnMut(&Message<MessageBytes>, Instant) -> bool,
     ) {
         let mut index = from.head;
         while let Some(&Node { entry, next }) = self.nodes.get(index as usize) {

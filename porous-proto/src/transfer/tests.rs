@@ -18,7 +18,7 @@ use super::*;
 use crate::config::Priority;
 use crate::congestion::Congestion;
 use crate::frame::{Check, Context, Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
-use crate::source::NextMessage;
+use crate::source::{MessageBytes, NextMessage};
 
 const MTU: usize = 512;
 
@@ -58,7 +58,7 @@ fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
         dependency: 0,
         fragment: None,
         receipt: false,
-        payload: Bytes::from(payload),
+        payload: MessageBytes::Own(Bytes::from(payload)),
     };
     NextMessage {
         message: Message::Packet(packet),
@@ -66,10 +66,18 @@ fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
     }
 }
 
-fn name(message: &Message<Bytes>) -> u8 {
+fn name(message: &Message<MessageBytes>) -> u8 {
     match message {
         Message::Packet(packet) => u8::try_from(packet.id).unwrap(),
         Message::Control(_) => u8::MAX,
+    }
+}
+
+/// The bytes of a message that has its own.
+pub(super) fn own(payload: &MessageBytes) -> &Bytes {
+    match payload {
+        MessageBytes::Own(bytes) => bytes,
+        MessageBytes::Kept(_) => unreachable!("the script keeps nothing"),
     }
 }
 
@@ -93,23 +101,27 @@ impl Source for Script {
         }
     }
 
-    fn cut(&mut self, _: &Message<Bytes>) {}
+    fn kept(&self, _: &Packet<MessageBytes>) -> Option<&[u8]> {
+        None
+    }
 
-    fn is_current(&self, message: &Message<Bytes>) -> bool {
+    fn cut(&mut self, _: &Message<MessageBytes>) {}
+
+    fn is_current(&self, message: &Message<MessageBytes>) -> bool {
         !self.stale.contains(&name(message))
     }
 
-    fn skipped(&mut self, _: &Message<Bytes>) {
+    fn skipped(&mut self, _: &Message<MessageBytes>) {
         unreachable!("everything is current");
     }
 
-    fn sent(&mut self, _: &Message<Bytes>) {}
+    fn sent(&mut self, _: &Message<MessageBytes>) {}
 
-    fn acknowledged(&mut self, message: &Message<Bytes>) {
+    fn acknowledged(&mut self, message: &Message<MessageBytes>) {
         self.acknowledged.push(name(message));
     }
 
-    fn lost(&mut self, message: &Message<Bytes>) -> bool {
+    fn lost(&mut self, message: &Message<MessageBytes>) -> bool {
         self.lost.push(name(message));
         true
     }

@@ -87,6 +87,65 @@ fn a_packet_in_the_middle_of_which_the_path_is_found_to_be_wider_uses_it_for_the
     assert_eq!(stats(&pair).frames_lost, 0);
 }
 
+/// What the datagrams of one host came to.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    datagrams: u64,
+    /// Bytes of the datagrams, with their headers of UDP and IPv4.
+    bytes: u64,
+}
+
+/// What A sends while a packet of 1 MB gets through.
+fn cost(pair: &mut Pair) -> Cost {
+    let (large, before) = (packet(1_000_000), stats(pair));
+    send(pair, &large);
+    assert!(arrives(pair, &large, 20 * SECOND));
+    // The last acknowledgements, so that nothing of this packet is sent during the next.
+    pair.world.run_for(SECOND);
+    let after = stats(pair);
+    let datagrams = after.frames_sent - before.frames_sent;
+    Cost {
+        datagrams,
+        bytes: after.bytes_sent - before.bytes_sent + 28 * datagrams,
+    }
+}
+
+/// Fragments follow the path: a megabyte takes 869 datagrams of 1200 bytes, or 713 of 1452. Q3.
+#[test]
+fn a_large_packet_takes_as_many_datagrams_as_the_path_that_is_known_allows() {
+    let line = LinkConfig::new().delay(30 * MS);
+    // A packet takes a second, so that the path can change in the middle of it.
+    let slow = searching().bandwidth(1_000_000, u32::MAX).expect("a rate");
+    let mut pair = pair(1, line, slow);
+    let narrow = cost(&mut pair);
+    assert_eq!(stats(&pair).path_mtu, LEAST);
+    for _ in 0..6 {
+        cost(&mut pair);
+    }
+    assert_eq!(stats(&pair).path_mtu, WIDE);
+    let wide = cost(&mut pair);
+    assert!((869..890).contains(&narrow.datagrams), "{narrow:?}");
+    assert!((713..734).contains(&wide.datagrams), "{wide:?}");
+    // 959 and 966 bytes of the packet in each 1000 that routers carry.
+    assert!(narrow.bytes > 1_042_000, "{narrow:?}");
+    assert!(wide.bytes < 1_038_000, "{wide:?}");
+    // The path becomes narrower in the middle of a packet: that one arrives, and the next is as the first.
+    let large = packet(1_000_000);
+    send(&mut pair, &large);
+    pair.world.run_for(300 * MS);
+    let network = pair.world.network_mut();
+    network.set_both(Pair::A, Pair::B, line.mtu(LEAST.into()));
+    assert!(arrives(
+        &mut pair,
+        &large,
+        by_policy(8 * SECOND, 30 * SECOND)
+    ));
+    pair.world.run_for(SECOND);
+    assert_eq!(stats(&pair).path_mtu, LEAST);
+    let again = cost(&mut pair);
+    assert!((869..890).contains(&again.datagrams), "{again:?}");
+}
+
 /// Lost messages are cut anew: large fragments, and packets that were sent whole. Q3.
 #[test]
 fn packets_in_the_middle_of_which_the_path_becomes_narrower_arrive() {

@@ -254,12 +254,14 @@ fn a_tag_is_no_part_of_the_messages() {
 fn a_frame_that_is_full_or_closed_takes_no_more() {
     let noop: Message<&[u8]> = Message::Control(Control::Noop);
     let mut buffer = [0; 600];
-    let mut frame = FrameWriter::new(&mut buffer, &header(0), None, CONTEXT).unwrap();
+    let mut layout = Layout::new(CONTEXT);
+    let mut frame = FrameWriter::new(&mut buffer, &header(0), None, &mut layout).unwrap();
     for _ in 0..MAX_MESSAGES {
         frame.message(&noop, false).unwrap();
     }
     assert!(frame.message(&noop, false).is_err());
-    let mut frame = FrameWriter::new(&mut buffer[..3], &header(0), None, CONTEXT).unwrap();
+    let mut layout = Layout::new(CONTEXT);
+    let mut frame = FrameWriter::new(&mut buffer[..3], &header(0), None, &mut layout).unwrap();
     assert!(
         frame.message(&noop, false).is_err(),
         "two bytes do not fit into one"

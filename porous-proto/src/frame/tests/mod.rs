@@ -86,7 +86,8 @@ fn short(
     context: Context,
 ) -> Vec<u8> {
     bytes_of(|buffer| {
-        let mut frame = FrameWriter::new(buffer, header, ack, context)?;
+        let mut layout = Layout::new(context);
+        let mut frame = FrameWriter::new(buffer, header, ack, &mut layout)?;
         for (i, message) in messages.iter().enumerate() {
             frame.message(message, padding == 0 && i + 1 == messages.len())?;
         }

@@ -409,8 +409,8 @@ proptest! {
     #[test]
     fn the_layout_tells_the_exact_length_of_a_message(frame in frame()) {
         let mut buffer = vec![0; 65_536];
-        let mut writer =
-            FrameWriter::new(&mut buffer, &frame.header, None, frame.context).unwrap();
+        let mut layout = Layout::new(frame.context);
+        let mut writer = FrameWriter::new(&mut buffer, &frame.header, None, &mut layout).unwrap();
         for message in &frame.messages {
             let (room, length) = (writer.room(), writer.layout().length(message));
             writer.message(message, false).unwrap();

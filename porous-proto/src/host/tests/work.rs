@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use arrayvec::ArrayVec;
 
 use crate::frame::{
-    AckBlock, AckRange, Check, Context, Control, Datagram, FrameWriter, Header, Ids, Message,
-    Packet, Rest, Short, decode,
+    AckBlock, AckRange, Check, Context, Control, Datagram, FrameWriter, Header, Ids, Layout,
+    Message, Packet, Rest, Short, decode,
 };
 use crate::hooks::doc::ExampleRng;
 use crate::hooks::work;
@@ -88,7 +88,8 @@ impl Victim {
         messages: &[Message<&[u8]>],
     ) -> Disposition {
         let mut buffer = vec![0; 65_536];
-        let mut writer = FrameWriter::new(&mut buffer, &self.header, ack, self.context).unwrap();
+        let mut layout = Layout::new(self.context);
+        let mut writer = FrameWriter::new(&mut buffer, &self.header, ack, &mut layout).unwrap();
         for (index, message) in messages.iter().enumerate() {
             writer
                 .message(message, index + 1 == messages.len())

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use super::*;
 use crate::config::Config;
-use crate::frame::{AckBlock, Fragment, FrameWriter, Header, Packet, Rest, decode};
+use crate::frame::{AckBlock, Fragment, FrameWriter, Header, Layout, Packet, Rest, decode};
 use crate::hooks::audit::Audit;
 
 const FRAGMENT: usize = 1200 - 48;
@@ -79,7 +79,8 @@ fn deliver_with(
         nonce: false,
         ack_now: false,
     };
-    let mut writer = FrameWriter::new(&mut buf, &header, ack, session.agreement.context()).unwrap();
+    let mut layout = Layout::new(session.agreement.context());
+    let mut writer = FrameWriter::new(&mut buf, &header, ack, &mut layout).unwrap();
     for (n, message) in messages.iter().enumerate() {
         writer.message(message, n + 1 == messages.len()).unwrap();
     }

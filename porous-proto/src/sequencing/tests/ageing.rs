@@ -78,6 +78,6 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     assert_eq!(sender.totals().expired, 1);
     let next = sender.next_message(Priority::Low, FRAGMENT);
     assert!(
-        matches!(next, Some(NextMessage { message: Message::Packet(packet), .. }) if packet.payload == [8][..])
+        matches!(next, Some(NextMessage { message: Message::Packet(packet), .. }) if own(&packet) == &[8][..])
     );
 }

@@ -31,7 +31,7 @@ fn state(first: u64, told: u64, passed: u64) -> Wire {
 }
 
 /// Every packet that was ever sent, with its number.
-fn packets(wire: &Wire) -> Vec<(u64, Packet<Bytes>)> {
+fn packets(wire: &Wire) -> Vec<(u64, Packet<MessageBytes>)> {
     let packets = wire.messages.iter().filter_map(|message| match message {
         Message::Packet(packet) => Some(packet.clone()),
         Message::Control(_) => None,

@@ -150,7 +150,7 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
     wire.sender
         .send(0, Bytes::from_static(&[7; 25]), Mode::Reliable);
     wire.send("");
-    let parts: Vec<Packet<Bytes>> = wire
+    let parts: Vec<Packet<MessageBytes>> = wire
         .messages
         .iter()
         .map(|message| match message {
@@ -162,12 +162,12 @@ fn a_fragment_that_contradicts_an_earlier_one_is_refused() {
         .next_frame()
         .on_packet(&borrow(&parts[0]), NOW, &mut Buffers::new(0));
     assert_eq!(wire.receiver.totals().kept, 64 + 10); // Q1: what arrived, not what was announced
-    let changes: [fn(&mut Packet<Bytes>); 5] = [
+    let changes: [fn(&mut Packet<MessageBytes>); 5] = [
         |packet| packet.mode = Mode::Passive,
         |packet| packet.dependency = 1,
         |packet| packet.fragment = crate::frame::Fragment::new(0, 26),
         |packet| packet.fragment = None,
-        |packet| packet.payload = Bytes::from_static(&[8; 10]),
+        |packet| packet.payload = MessageBytes::Own(Bytes::from_static(&[8; 10])),
     ];
     for change in changes {
         let mut other = parts[0].clone();
@@ -238,7 +238,7 @@ fn a_packet_that_is_passed_while_it_is_being_sent_is_not_sent_any_further() {
         else {
             unreachable!()
         };
-        assert_eq!((next.id, &next.payload[..]), (1, &[8][..]));
+        assert_eq!((next.id, &own(&next)[..]), (1, &[8][..]));
     }
 }
 
@@ -286,4 +286,48 @@ fn a_window_acknowledgement_that_was_lost_is_repeated_unless_there_is_a_newer_on
     // Other lost signalling is not repeated: a new ping says more.
     wire.receiver.lost(&Message::Control(Control::Ping(7)));
     assert_eq!(wire.receiver.next_window(), None);
+}
+
+/// The bytes of a packet are there for its fragments as long as one may be sent, and no longer: then they
+/// count in no budget.
+#[test]
+fn the_bytes_of_fragments_are_kept_until_none_of_them_is_sent_any_more() {
+    fn next(sender: &mut Sequencing) -> Packet<MessageBytes> {
+        match sender.next_message(Priority::Low, FRAGMENT) {
+            Some(NextMessage {
+                message: Message::Packet(packet),
+                ..
+            }) => packet,
+            _ => unreachable!("a fragment is left"),
+        }
+    }
+    for mode in [Mode::Passive, Mode::Reliable] {
+        // Passed.
+        let mut sender = half_sent(mode);
+        let part = next(&mut sender);
+        assert_eq!(sender.kept(&part), Some(&[7; 10][..]));
+        sender.on_window(0, 0);
+        assert_eq!(sender.kept(&part), None);
+        // Acknowledged whole.
+        let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+        sender.send(0, Bytes::from_static(&[7; 25]), mode);
+        let parts: [_; 3] = core::array::from_fn(|_| next(&mut sender));
+        for part in &parts {
+            assert!(sender.kept(part).is_some());
+            sender.acknowledged(&Message::Packet(part.clone()));
+        }
+        assert_eq!(sender.kept(&parts[2]), None);
+        // Given up. A datagram that is being planned may name them, so they go at the next look.
+        let mut sender = Sequencing::new(params(16, 2), 0, AGE);
+        let options = SendOptions::new(mode).ttl(Duration::from_secs(1));
+        sender.send(0, Bytes::from_static(&[7; 25]), options);
+        sender.look(NOW);
+        let part = next(&mut sender);
+        let late = NOW + Duration::from_secs(2);
+        sender.look(late);
+        assert!(!sender.is_current(&Message::Packet(part.clone())));
+        sender.look(late);
+        assert_eq!(sender.kept(&part), None);
+        sender.audit(&mut Audit::default(), LONGEST);
+    }
 }

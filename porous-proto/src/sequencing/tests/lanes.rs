@@ -4,6 +4,7 @@ use alloc::vec;
 
 use super::*;
 use crate::config::Channel as Settings;
+use crate::frame::Length;
 
 /// A sender with a channel for each of these settings. [`next`] cuts fragments of 1000 bytes.
 fn sender(policy: Policy, settings: &[Settings]) -> Sequencing {
@@ -39,7 +40,7 @@ fn next(sender: &mut Sequencing) -> Option<(u8, usize)> {
     let Message::Packet(packet) = message else {
         unreachable!("{message:?}")
     };
-    Some((packet.channel, packet.payload.len()))
+    Some((packet.channel, packet.payload.length()))
 }
 
 /// P10.

@@ -17,7 +17,7 @@ fn wire(order: Order) -> Wire {
 }
 
 /// Messages that an attacker may forge for the packet `id`: of every mode, whole and in part, and signalling.
-fn forgeries(id: u32) -> Vec<Message<Bytes>> {
+fn forgeries(id: u32) -> Vec<Message<MessageBytes>> {
     let packet = |mode, fragment, len: usize| {
         Message::Packet(Packet {
             mode,
@@ -26,7 +26,7 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
             dependency: 0,
             fragment,
             receipt: false,
-            payload: Bytes::from(alloc::vec![7; len]),
+            payload: MessageBytes::Own(Bytes::from(alloc::vec![7; len])),
         })
     };
     let part = crate::frame::Fragment::new(0, 600);
@@ -51,7 +51,7 @@ fn forgeries(id: u32) -> Vec<Message<Bytes>> {
 
 impl Wire {
     /// A frame with this message arrives.
-    fn take(&mut self, message: &Message<Bytes>) {
+    fn take(&mut self, message: &Message<MessageBytes>) {
         let receiver = self.receiver.next_frame();
         match message {
             Message::Packet(packet) => {
@@ -321,7 +321,7 @@ fn what_two_frames_contradict_is_forgotten() {
             dependency,
             fragment: fragment.and_then(|(offset, len)| crate::frame::Fragment::new(offset, len)),
             receipt: false,
-            payload: Bytes::from(alloc::vec![7; 300]),
+            payload: MessageBytes::Own(Bytes::from(alloc::vec![7; 300])),
         })
     };
     for forged in [

@@ -23,7 +23,7 @@ struct Entry {
 struct Naive(BTreeMap<u64, Entry>, u64);
 
 impl Naive {
-    fn arrive(&mut self, message: &Message<Bytes>) {
+    fn arrive(&mut self, message: &Message<MessageBytes>) {
         let (id, dependency, complete) = match message {
             Message::Packet(packet) => (
                 packet.id,
@@ -101,7 +101,7 @@ proptest! {
                 continue;
             }
             let message = wire.messages.remove(pick % wire.messages.len());
-            let is_rest = |packet: &Packet<Bytes>| {
+            let is_rest = |packet: &Packet<MessageBytes>| {
                 packet.fragment.is_some_and(|part| part.offset > 0)
             };
             match &message {

@@ -15,7 +15,7 @@ fn sentinels(wire: &Wire) -> Vec<u32> {
 }
 
 /// Sends a packet of 25 bytes in three fragments, and returns them.
-fn fragments(wire: &mut Wire, mode: Mode) -> Vec<Packet<Bytes>> {
+fn fragments(wire: &mut Wire, mode: Mode) -> Vec<Packet<MessageBytes>> {
     let before = wire.messages.len();
     wire.sender.send(0, Bytes::from_static(&[7; 25]), mode);
     wire.send("");
@@ -109,7 +109,7 @@ fn of_two_fragments_in_one_datagram_the_first_counts() {
     let parts = fragments(&mut wire, Mode::Reliable);
     let mut other = parts[1].clone();
     other.mode = Mode::Passive;
-    other.payload = Bytes::from_static(&[8; 10]);
+    other.payload = MessageBytes::Own(Bytes::from_static(&[8; 10]));
     // All messages of a datagram are checked before any is taken: nothing is there yet to contradict (Q13).
     for part in [&parts[0], &other] {
         let verdict = wire.receiver.check_packet(&borrow(part));

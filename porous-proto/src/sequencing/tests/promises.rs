@@ -19,7 +19,7 @@ fn options(mode: Mode, token: u64) -> SendOptions {
 }
 
 /// All messages that are to be sent.
-fn messages(sender: &mut Sequencing) -> Vec<Message<Bytes>> {
+fn messages(sender: &mut Sequencing) -> Vec<Message<MessageBytes>> {
     let all = core::iter::from_fn(|| Some(sender.next_message(Priority::Low, FRAGMENT)?.message))
         .collect();
     sender.audit(&mut Audit::default(), LONGEST);
@@ -43,7 +43,7 @@ const fn fates(count: u8, first: bool, skipped: u64) -> Fates {
     }
 }
 
-fn tombstone(id: u32) -> Message<Bytes> {
+fn tombstone(id: u32) -> Message<MessageBytes> {
     Message::Control(Control::Tombstone(Marker {
         channel: 0,
         id,
@@ -255,7 +255,7 @@ fn the_word_of_the_receiver_is_the_last() {
     }
 }
 
-fn is_asked(message: &Message<Bytes>) -> bool {
+fn is_asked(message: &Message<MessageBytes>) -> bool {
     matches!(message, Message::Packet(packet) if packet.receipt)
 }
 

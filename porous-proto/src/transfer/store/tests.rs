@@ -4,7 +4,7 @@ use super::*;
 use crate::frame::{Control, Marker};
 
 /// A message that is sent until it arrives.
-fn tombstone(id: u32) -> Message<Bytes> {
+fn tombstone(id: u32) -> Message<MessageBytes> {
     let (channel, dependency) = (0, 0);
     Message::Control(Control::Tombstone(Marker {
         channel,
@@ -22,7 +22,7 @@ fn outgoing(id: u32) -> Outgoing {
     }
 }
 
-fn ids(store: &Store, list: &List) -> Vec<Message<Bytes>> {
+fn ids(store: &Store, list: &List) -> Vec<Message<MessageBytes>> {
     store
         .iter(list)
         .map(|outgoing| outgoing.message.clone())

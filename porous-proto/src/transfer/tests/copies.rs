@@ -275,7 +275,7 @@ fn few_messages_wait_for_copies() {
         let payloads = payloads
             .flat_map(|(_, contents)| side.transfer.outbound.messages.store.iter(&contents.open()));
         let kept = payloads.filter(|outgoing| match &outgoing.message {
-            Message::Packet(packet) => !packet.payload.is_empty(),
+            Message::Packet(packet) => !own(&packet.payload).is_empty(),
             Message::Control(_) => false,
         });
         assert_eq!(kept.count(), 64, "other payloads are forgotten");

@@ -58,7 +58,7 @@ impl Node for Porous {
         } else {
             Mode::Unreliable
         };
-        let sent = self.0.send(peer, ChannelId(0), message.to_vec(), mode);
+        let sent = self.0.send(peer, ChannelId(0), message, mode);
         sent.is_ok()
     }
 

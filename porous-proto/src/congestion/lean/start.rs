@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::path::{Path, bytes_in, per_second};
 use crate::congestion::controller::Ack;
-use crate::time::Instant;
+use crate::time::{Instant, micros};
 
 /// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
 /// RFC 9406 §4.2).
@@ -29,8 +29,8 @@ const FASTEST: u32 = 8;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     train: Train,
-    /// The last samples of the round trip, as a ring.
-    recent: [Duration; SAMPLES],
+    /// The last samples of the round trip in microseconds, as a ring.
+    recent: [u32; SAMPLES],
     /// Samples so far.
     samples: usize,
 }
@@ -40,7 +40,7 @@ impl Start {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {
             if let Some(place) = self.recent.get_mut(self.samples % SAMPLES) {
-                *place = rtt;
+                *place = u32::try_from(micros(rtt)).unwrap_or(u32::MAX);
             }
             self.samples = self.samples.wrapping_add(1);
         }
@@ -62,7 +62,8 @@ impl Start {
         // The newest first, which has mostly seen none: then no other need be looked at.
         let mut last =
             (1..=needed).map(|back| self.recent[self.samples.wrapping_sub(back) % SAMPLES]);
-        self.samples >= needed && last.all(|rtt| Self::is_long(rtt, step, path))
+        let is_long = |rtt: u32| Self::is_long(Duration::from_micros(rtt.into()), step, path);
+        self.samples >= needed && last.all(is_long)
     }
 
     /// Whether this round trip has a queue in it that ends slow start.

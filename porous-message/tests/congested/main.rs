@@ -133,7 +133,9 @@ fn more_than_the_line_carries_is_refused_and_what_was_taken_arrives() {
         // 32 kB/s for 90 s, of which messages are nine tenths.
         let arrived = seen.took.len() * play::LEN;
         assert!(arrived > 90 * 28_000, "{arrived} {}", seed(1));
-        assert!(seen.messages.resent < 1000, "{:?}", seen.messages);
+        // Those of packets that the full queue of the line drops, and few others.
+        let stats = &seen.messages;
+        assert!(stats.resent < stats.sent / 40, "{stats:?}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Memory for the bytes of packets that a host copies: from a datagram that came, or from a slice that the
 //! application sends. It is used again once nobody holds it, so that a host that is warm allocates nothing.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-
 use core::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -91,7 +91,8 @@ impl Class {
 /// The buffers of a host.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    classes: [Class; CLASSES.len()],
+    /// Boxed: a host is moved by value, and a microcontroller has little stack.
+    classes: Box<[Class; CLASSES.len()]>,
     /// Bytes of all buffers that may still be added.
     room: usize,
     /// When the current period ends.
@@ -103,7 +104,7 @@ impl Buffers {
     pub(crate) fn new(budget: u64) -> Self {
         let room = (budget / PART).min(MOST);
         Self {
-            classes: Default::default(),
+            classes: Box::default(),
             room: usize::try_from(room).unwrap_or(usize::MAX),
             period_ends: Instant::ZERO,
         }

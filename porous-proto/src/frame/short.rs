@@ -116,7 +116,9 @@ impl<'a> Short<'a> {
 }
 
 /// Reads messages to the end. Returns the length of the padding that ends them, 0 if there is none.
-#[inline]
+// Not inlined: a layout is large, and would stay on the stack of a microcontroller while the messages are
+// taken in.
+#[inline(never)]
 fn decode_messages<'a>(
     reader: &mut Reader<'a>,
     context: Context,

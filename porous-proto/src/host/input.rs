@@ -41,7 +41,8 @@ pub(super) struct Input<'h, R, A> {
 
 impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     /// Gives the datagram to the peer that it is for, or answers it.
-    #[inline]
+    // Not inlined: what a loop of the application calls would hold the stack of each of its calls.
+    #[inline(never)]
     pub(super) fn take(&mut self, ecn: Ecn, datagram: &[u8]) -> Result<Taken, Ignored> {
         let now = self.tick.now;
         let len = usize::from(self.host.local.config.connection_id_len);
@@ -286,7 +287,6 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes the traffic of a connection (`docs/wire.md`, "Short forms").
-    #[inline]
     fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
         let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;

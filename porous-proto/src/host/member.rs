@@ -235,7 +235,6 @@ impl<A: Address> Member<A> {
 
     /// Notes that a datagram of the connection was taken. Whether the remote host has proved that it has
     /// moved to the address that it came from. `roams`: [`Config::roaming`](crate::Config::roaming).
-    #[inline]
     pub(super) fn on_heard(
         &mut self,
         heard: &Heard<A>,
@@ -299,7 +298,6 @@ impl<A: Address> Member<A> {
     }
 
     /// Writes the next datagram, if there is one, and says where to.
-    #[inline]
     pub(super) fn poll_transmit(
         &mut self,
         ours: &Settings,

@@ -184,7 +184,6 @@ impl<A: Address> Table<A> {
     }
 
     /// The peer that a short datagram from this address is for.
-    #[inline]
     pub(super) fn connection_mut(
         &mut self,
         from: A,

@@ -1,7 +1,6 @@
 //! Memory for the bytes of packets that a host copies: from a datagram that came, or from a slice that the
 //! application sends. It is used again once nobody holds it, so that a host that is warm allocates nothing.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -91,8 +90,9 @@ impl Class {
 /// The buffers of a host.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    /// Boxed: a host is moved by value, and a microcontroller has little stack.
-    classes: Box<[Class; CLASSES.len()]>,
+    /// None before the first copy. On the heap, as a host is moved by value, and a microcontroller has little
+    /// stack.
+    classes: Vec<Class>,
     /// Bytes of all buffers that may still be added.
     room: usize,
     /// When the current period ends.
@@ -104,7 +104,7 @@ impl Buffers {
     pub(crate) fn new(budget: u64) -> Self {
         let room = (budget / PART).min(MOST);
         Self {
-            classes: Box::default(),
+            classes: Vec::new(),
             room: usize::try_from(room).unwrap_or(usize::MAX),
             period_ends: Instant::ZERO,
         }
@@ -135,6 +135,9 @@ impl Buffers {
         let Some(class) = class.filter(|_| !bytes.is_empty()) else {
             return Bytes::copy_from_slice(bytes);
         };
+        if self.classes.is_empty() {
+            self.classes.resize_with(CLASSES.len(), Class::default);
+        }
         let (class, len) = (&mut self.classes[class], CLASSES[class]);
         if let Some(filled) = class.refill(bytes) {
             return filled;

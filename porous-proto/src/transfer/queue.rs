@@ -468,4 +468,25 @@ mod tests {
         assert!(queue.records.len() <= REMEMBERED_MAX);
         assert_eq!(queue.next(), 1000);
     }
+
+    #[test]
+    fn what_was_acknowledged_is_forgotten_at_once_and_what_follows_a_drop_is_not() {
+        let mut queue = TransferQueue::new(64, 0);
+        for id in 0..100 {
+            push(&mut queue, 1);
+            assert!(queue.take(id).is_some());
+            queue.settle();
+            assert_eq!(queue.records.len(), 0);
+        }
+        push(&mut queue, 1);
+        assert!(queue.take_dropped(100).is_some());
+        for id in 101..=200 {
+            push(&mut queue, 1);
+            assert!(queue.take(id).is_some());
+            queue.settle();
+            let behind = usize::try_from(id - 99).unwrap();
+            let kept = if behind <= REMEMBERED_MAX { behind } else { 0 };
+            assert_eq!(queue.records.len(), kept);
+        }
+    }
 }

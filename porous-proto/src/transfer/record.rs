@@ -47,7 +47,7 @@ pub(super) struct Record {
     flags: u8,
 }
 
-// A peer with traffic has 64 of them and more.
+// A peer has one for each frame that is on its way, and 64 after losses.
 const _: () = assert!(size_of::<Record>() == 24);
 
 impl Record {

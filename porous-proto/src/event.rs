@@ -215,7 +215,9 @@ pub struct Received {
     pub channel: ChannelId,
     /// The mode that the packet was sent with.
     pub mode: Mode,
-    /// The bytes of the packet.
+    /// The bytes of the packet, in memory of the host, which it uses again once the last handle to them is
+    /// dropped. They may be kept for as long as they are needed, also when the host is gone. `Vec::from` copies
+    /// them.
     pub payload: Bytes,
 }
 

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 
 use crate::config::Priority;
-use crate::frame::{Control, Length, Message, Packet};
+use crate::frame::{Control, Length, Message, Mode, Packet};
 
 /// The bytes of a message that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,14 @@ impl Length for MessageBytes {
 }
 
 impl MessageBytes {
+    /// Copies what may be a view of the packet. An unreliable packet leaves the send budget with its last
+    /// fragment, and fragments that wait must not hold all of its bytes.
+    pub(crate) fn detach(&mut self) {
+        if let Self::Own(bytes) = self {
+            *bytes = Bytes::copy_from_slice(bytes);
+        }
+    }
+
     /// Cuts the payload to its first `first` bytes. Returns those from `start` on.
     pub(crate) fn cut(&mut self, first: usize, start: usize) -> Self {
         match self {
@@ -54,6 +62,18 @@ pub(crate) struct NextMessage {
     pub(crate) message: Message<MessageBytes>,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
     pub(crate) copies: u8,
+}
+
+impl NextMessage {
+    /// Whether its bytes are a view of its packet, and hold all of it. Such a message leaves at once, or is
+    /// [detached](MessageBytes::detach).
+    pub(crate) fn is_view(&self) -> bool {
+        let Message::Packet(packet) = &self.message else {
+            return false;
+        };
+        // A message of which copies leave later has bytes of its own from the start.
+        packet.mode == Mode::Unreliable && packet.fragment.is_some() && self.copies == 0
+    }
 }
 
 /// The layer above.

@@ -107,35 +107,54 @@ enum Form {
     Shared,
 }
 
+/// Sends packets of these lengths by turns.
+fn nothing_is_allocated(mode: Mode, form: Form, len: impl Fn(u64) -> usize) {
+    static BYTES: [u8; 20_000] = [7; 20_000];
+    let (mut wire, there, back) = Wire::new();
+    for n in 0..WARM_UP + PACKETS {
+        if n == WARM_UP {
+            (wire.counts, wire.received) = (Counts::default(), 0);
+        }
+        let bytes = &BYTES[..len(n)];
+        let packet = match form {
+            Form::Slice => Payload::from(bytes),
+            Form::Shared => Bytes::from_static(bytes).into(),
+        };
+        let mut sent = Ok(());
+        let sending = measure(|| sent = wire.a.send(there, ChannelId(0), packet, mode));
+        assert_eq!(sent, Ok(()), "{SEED}");
+        wire.counts.send += sending.count_total;
+        wire.step(back);
+    }
+    assert_eq!(wire.received, PACKETS, "{mode:?} {form:?}; {SEED}");
+    let expected = Counts::default();
+    assert_eq!(wire.counts, expected, "{mode:?} {form:?}; {SEED}");
+}
+
+const ALL: [(Mode, Form); 6] = [
+    (Mode::Unreliable, Form::Slice),
+    (Mode::Reliable, Form::Slice),
+    (Mode::Passive, Form::Slice),
+    (Mode::Unreliable, Form::Shared),
+    (Mode::Reliable, Form::Shared),
+    (Mode::Passive, Form::Shared),
+];
+
 #[test]
 fn a_warm_host_allocates_nothing() {
-    for (mode, form) in [
-        (Mode::Unreliable, Form::Slice),
-        (Mode::Reliable, Form::Slice),
-        (Mode::Passive, Form::Slice),
-        (Mode::Unreliable, Form::Shared),
-        (Mode::Reliable, Form::Shared),
-    ] {
-        let (mut wire, there, back) = Wire::new();
-        for n in 0..WARM_UP + PACKETS {
-            if n == WARM_UP {
-                (wire.counts, wire.received) = (Counts::default(), 0);
-            }
-            // Of all lengths that a datagram carries, in an order in which neighbours differ.
-            let len = usize::try_from(n * 397 % 1100).expect("a length");
-            let bytes = &[7; 1100][..len];
-            let packet = match form {
-                Form::Slice => Payload::from(bytes),
-                Form::Shared => Bytes::from_static(&[7; 1100]).slice(..len).into(),
-            };
-            let mut sent = Ok(());
-            let sending = measure(|| sent = wire.a.send(there, ChannelId(0), packet, mode));
-            assert_eq!(sent, Ok(()), "{SEED}");
-            wire.counts.send += sending.count_total;
-            wire.step(back);
-        }
-        assert_eq!(wire.received, PACKETS, "{mode:?} {form:?}; {SEED}");
-        let expected = Counts::default();
-        assert_eq!(wire.counts, expected, "{mode:?} {form:?}; {SEED}");
+    for (mode, form) in ALL {
+        // Of all lengths that a datagram carries, in an order in which neighbours differ.
+        nothing_is_allocated(mode, form, |n| {
+            usize::try_from(n * 397 % 1100).expect("a length")
+        });
+    }
+}
+
+#[test]
+fn a_warm_host_allocates_nothing_for_packets_that_are_cut_into_fragments() {
+    for (mode, form) in ALL {
+        nothing_is_allocated(mode, form, |n| {
+            [1300, 20_000, 3000, 9000][usize::try_from(n % 4).expect("a place")]
+        });
     }
 }

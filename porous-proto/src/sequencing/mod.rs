@@ -5,6 +5,7 @@
 mod audit;
 mod backlog;
 mod channels;
+mod cuts;
 mod delivery;
 mod entry;
 mod promises;

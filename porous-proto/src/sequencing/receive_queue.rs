@@ -11,8 +11,9 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::backlog::pop;
-use super::entry::{Content, Entry, Reassembly};
+use super::entry::{Content, Entry};
 use super::rules::is_satisfied;
+use crate::buffers::Reassembly;
 use crate::frame::Mode;
 use crate::hooks::work;
 use crate::serial::Bits;

@@ -542,10 +542,11 @@ fn next_part(
             MessageBytes::Own(core::mem::take(&mut current.payload)),
         )
     } else if current.options.mode == Mode::Unreliable {
-        // A copy, and no view of the packet: an unreliable packet leaves the send budget with its last
-        // fragment, and copies of its fragments that wait must not hold all of its bytes.
-        let part = Bytes::copy_from_slice(&current.payload[start..end]);
-        (Fragment::new(offset, whole), MessageBytes::Own(part))
+        let mut part = MessageBytes::Own(current.payload.slice(start..end));
+        if current.options.redundancy > 0 {
+            part.detach(); // a copy waits until it has left
+        }
+        (Fragment::new(offset, whole), part)
     } else {
         (
             Fragment::new(offset, whole),

@@ -75,6 +75,7 @@ impl Messages {
             return false;
         };
         let outgoing = Outgoing {
+            is_view: next.is_view(),
             message: next.message,
             priority,
             copies: next.copies,
@@ -100,6 +101,19 @@ impl Messages {
             self.store.push_second(list, second);
         }
         self.send_queue.front(&mut self.store, priority)
+    }
+
+    /// The front of the send queue does not leave with the next frame.
+    #[inline]
+    pub(super) fn detach_front(&mut self, priority: Priority) {
+        let front = self.store.front_mut(self.send_queue.front_list(priority));
+        let Some(front) = front.filter(|front| front.is_view) else {
+            return;
+        };
+        front.is_view = false;
+        if let Message::Packet(packet) = &mut front.message {
+            packet.payload.detach();
+        }
     }
 
     /// Moves the front of the send queue into the contents of a frame.
@@ -407,6 +421,7 @@ mod tests {
             priority: Priority::High,
             copies: 1,
             probed: true,
+            is_view: false,
         };
         assert!(split(&mut first.clone(), 1400).is_none());
         let second = split(&mut first, 1152).unwrap();

@@ -495,6 +495,7 @@ impl Transfer {
         for priority in [Priority::High, Priority::Low] {
             while self.outbound.messages.refill(source, priority, most) {
                 if plan.is_full() {
+                    self.outbound.messages.detach_front(priority);
                     return;
                 }
                 let Some(front) = self.outbound.messages.front(source, priority, most) else {
@@ -514,6 +515,7 @@ impl Transfer {
                     // host is no word about the path.
                     self.outbound.path.control.set_limited(otherwise < max);
                     self.gate.waits = plan.len + len <= otherwise;
+                    self.outbound.messages.detach_front(priority);
                     return;
                 }
                 source.sent(&front.message);

@@ -149,6 +149,7 @@ impl Plan {
             priority: Priority::High,
             copies: 0,
             probed: false,
+            is_view: false,
         };
         store.push(&mut self.contents, outgoing);
     }

@@ -27,6 +27,8 @@ pub(crate) struct Outgoing {
     pub(crate) copies: u8,
     /// True once a probe has repeated the message.
     pub(crate) probed: bool,
+    /// True while its bytes hold all of the packet that they are a part of.
+    pub(crate) is_view: bool,
 }
 
 impl Outgoing {

@@ -19,6 +19,7 @@ fn outgoing(id: u32) -> Outgoing {
         priority: Priority::Low,
         copies: 0,
         probed: false,
+        is_view: false,
     }
 }
 

@@ -1,93 +1,41 @@
 //! Tests of how many system calls a host makes, and of calls that carry datagrams to different addresses.
 
-use core::cell::Cell;
+use core::iter;
 use core::net::SocketAddr;
 use std::io;
 use std::net::UdpSocket;
 
 use porous_proto::{Config, Ecn, Instant, Listen};
 use rustix::io::Errno;
-use socket2::SockRef;
 
+use crate::Endpoint;
+use crate::faulty::{Failure, Faulty};
 use crate::inbox::{Inbox, SLOTS};
 use crate::many::{self, MANY};
 use crate::outbox::Made;
 use crate::socket::{Path, Socket};
-use crate::{Endpoint, SystemSocket, bind};
 
-/// A socket that counts its calls, would block when it is told to, and keeps account of readiness.
-#[derive(Debug)]
-struct Counted {
-    socket: UdpSocket,
-    receives: Cell<usize>,
-    sends: Cell<usize>,
-    /// False if the last call to receive found that nothing more had come.
-    is_readable: Cell<bool>,
-    /// Calls to send that will find no room.
-    blocked: Cell<usize>,
-}
+type Open = fn(Faulty, Config) -> io::Result<Endpoint<Faulty>>;
 
-impl SystemSocket for Counted {
-    fn options(&self) -> SockRef<'_> {
-        self.socket.options()
-    }
-
-    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
-        self.try_send(|| self.socket.send_to(datagram, to))
-    }
-
-    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.try_receive(|| self.socket.recv_from(buffer))
-    }
-
-    fn try_send<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        self.sends.set(self.sends.get() + 1);
-        let blocked = self.blocked.get();
-        self.blocked.set(blocked.saturating_sub(1));
-        if blocked > 0 {
-            return Err(Errno::AGAIN.into());
-        }
-        call()
-    }
-
-    fn try_receive<T>(&self, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        self.receives.set(self.receives.get() + 1);
-        let received = call();
-        let error = received.as_ref().err().map(io::Error::kind);
-        self.is_readable
-            .set(error != Some(io::ErrorKind::WouldBlock));
-        received
-    }
-}
-
-type Open = fn(Counted, Config) -> io::Result<Endpoint<Counted>>;
-
-fn host(open: Open) -> Endpoint<Counted> {
-    let socket = Counted {
-        socket: bind("127.0.0.1:0").unwrap(),
-        receives: Cell::default(),
-        sends: Cell::default(),
-        is_readable: Cell::default(),
-        blocked: Cell::default(),
-    };
-    open(socket, Config::client()).unwrap()
+fn host(open: Open) -> Endpoint<Faulty> {
+    open(Faulty::bind("127.0.0.1:0"), Config::client()).unwrap()
 }
 
 /// Sends the host this number of datagrams, none of which the system joins to another. Returns the calls by
 /// which the host takes them in.
-fn receives(host: &mut Endpoint<Counted>, datagrams: usize) -> usize {
+fn receives(host: &mut Endpoint<Faulty>, datagrams: usize) -> usize {
     let to = host.local_addr().unwrap();
     for _ in 0..datagrams {
         let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
         stranger.send_to(b"hello", to).unwrap();
     }
     let received = host.stats().datagrams_received;
-    let calls = host.socket().receives.get();
+    let calls = host.socket().faults.receive().calls;
     while host.receive_datagrams().unwrap() {}
     let received = host.stats().datagrams_received - received;
     assert_eq!(received, datagrams as u64, "loopback delivers at once");
-    assert!(!host.socket().is_readable.get());
-    host.socket().receives.get() - calls
+    assert!(host.socket().faults.receive().would_block);
+    host.socket().faults.receive().calls - calls
 }
 
 #[test]
@@ -151,7 +99,7 @@ fn remotes(count: usize) -> Vec<Remote> {
 }
 
 /// Puts a datagram of this one byte into the outbox of the host.
-fn put(host: &mut Endpoint<Counted>, to: SocketAddr, byte: u8, ecn: Ecn) {
+fn put(host: &mut Endpoint<Faulty>, to: SocketAddr, byte: u8, ecn: Ecn) {
     host.bound.outbox.room(1).unwrap()[0] = byte;
     let made = Made {
         to,
@@ -163,11 +111,11 @@ fn put(host: &mut Endpoint<Counted>, to: SocketAddr, byte: u8, ecn: Ecn) {
 }
 
 /// Sends what is in the outbox. Returns the calls that this took.
-fn flush(host: &mut Endpoint<Counted>) -> usize {
-    let calls = host.socket().sends.get();
+fn flush(host: &mut Endpoint<Faulty>) -> usize {
+    let calls = host.socket().faults.send().calls;
     host.bound.outbox.begin();
     host.bound.flush(Instant::ZERO).unwrap();
-    host.socket().sends.get() - calls
+    host.socket().faults.send().calls - calls
 }
 
 /// The marks of datagrams, where the system reports them.
@@ -227,10 +175,11 @@ fn datagrams_for_which_there_is_no_room_leave_later_and_in_order() {
                 put(&mut host, remote.address(), byte, Ecn::NotEct);
             }
         }
-        host.socket().blocked.set(blocked);
+        let failures = iter::repeat_n(Failure::Number(Errno::AGAIN), blocked);
+        host.socket().faults.send().next.extend(failures);
         let calls = flush(&mut host);
         assert!(calls <= 8 * 3 + 2, "{calls}");
-        host.socket().blocked.set(0);
+        host.socket().faults.send().next.clear();
         while !host.bound.outbox.is_empty() {
             flush(&mut host);
         }
@@ -249,7 +198,7 @@ fn a_socket_without_room_is_asked_once_for_many_and_then_for_four_addresses() {
     for remote in &remotes {
         put(&mut host, remote.address(), 7, Ecn::NotEct);
     }
-    host.socket().blocked.set(usize::MAX);
+    host.socket().faults.send().always = Some(Errno::AGAIN.into());
     assert_eq!(flush(&mut host), usize::from(many::EXISTS) + 4);
     assert!(host.is_blocked());
 }
@@ -272,14 +221,7 @@ fn datagrams_with_marks_keep_them_among_others_without() {
 /// Its answers have to come from the address that was asked, which only a call for one address can say.
 #[test]
 fn a_host_that_listens_at_all_addresses_sends_to_one_at_a_time() {
-    let socket = Counted {
-        socket: bind("0.0.0.0:0").unwrap(),
-        receives: Cell::default(),
-        sends: Cell::default(),
-        is_readable: Cell::default(),
-        blocked: Cell::default(),
-    };
-    let mut host = Endpoint::new(socket, Config::new()).unwrap();
+    let mut host = Endpoint::new(Faulty::bind("0.0.0.0:0"), Config::new()).unwrap();
     host.listen(Listen::Open).unwrap();
     let mut remotes = remotes(5);
     for remote in &remotes {

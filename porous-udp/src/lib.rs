@@ -116,6 +116,8 @@ mod clock;
 mod command;
 mod conditioner;
 mod endpoint;
+#[cfg(test)]
+mod errors;
 mod fault;
 #[cfg(test)]
 mod faulty;
@@ -126,7 +128,7 @@ mod many;
 mod open;
 mod outbox;
 #[cfg(test)]
-mod picky;
+mod refusals;
 mod socket;
 mod sources;
 mod system;

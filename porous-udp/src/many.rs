@@ -39,20 +39,18 @@ impl<'a> Many<'a> {
     /// says why, unless that is the first.
     #[cfg(target_os = "linux")]
     pub(crate) fn send(&self, socket: &SockRef<'_>) -> io::Result<usize> {
-        use core::array::from_fn;
         use std::io::IoSlice;
 
         use rustix::net::addr::SocketAddrArg as _;
         use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, sendmmsg};
 
-        let addresses = self.datagrams.map(|(to, _)| to.as_any());
-        let contents = self.datagrams.map(|(_, datagram)| [IoSlice::new(datagram)]);
-        let mut controls: [_; MANY] = from_fn(|_| SendAncillaryBuffer::default());
-        let mut messages = addresses.iter().zip(&contents).zip(&mut controls);
-        let mut messages: [_; MANY] = from_fn(|_| {
-            let ((to, contents), control) = messages.next().expect("arrays of this length");
-            MMsgHdr::new_with_addr(to, contents, control)
+        let mut parts = self.datagrams.map(|(to, datagram)| {
+            let contents = [IoSlice::new(datagram)];
+            (to.as_any(), contents, SendAncillaryBuffer::default())
         });
+        let mut messages = parts
+            .each_mut()
+            .map(|(to, contents, control)| MMsgHdr::new_with_addr(to, contents, control));
         let messages = &mut messages[..self.len];
         Ok(sendmmsg(&**socket, messages, SendFlags::empty())?)
     }

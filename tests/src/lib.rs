@@ -11,6 +11,7 @@ mod parting;
 pub mod players;
 pub mod remote;
 pub mod sources;
+mod stamps;
 mod tape;
 mod traffic;
 mod wire;
@@ -20,6 +21,7 @@ pub use events::{
 };
 pub use parting::{assert_all, assert_told, disconnect, flush, line, queue, quiet_pair, seed};
 pub use porous_sim::Model;
+pub use stamps::{percentile, receive_for, sent_at, stamped};
 pub use tape::{Tape, Taped, record, record_while};
 pub use traffic::Traffic;
 pub use wire::{Kind, kind, nonce_peer, nonce_self};

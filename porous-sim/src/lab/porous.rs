@@ -11,6 +11,8 @@ use super::ends::{Ends, Seen};
 use super::work::{SMALL, Work, Working};
 use crate::{ChaCha8Rng, Seed};
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 #[derive(Debug)]
 pub(super) struct Porous {
     hosts: [Host<ChaCha8Rng, u8>; 2],
@@ -28,8 +30,9 @@ impl Porous {
         let host = |config: Config, index| {
             let channels = config.channels(&[Priority::High, Priority::Low]);
             let config = channels
-                // Longer than the longest outage of a row, so that no connection ends.
-                .and_then(|config| config.timeout(Duration::from_secs(60)))
+                // Longer than the longest outage of a row, and than a handshake takes beside flows that have
+                // five of six datagrams dropped, so that no connection ends.
+                .and_then(|config| config.timeout(MINUTE)?.connect_timeout(MINUTE))
                 .unwrap_or_else(|error| panic!("two channels and a minute: {error}"))
                 .congestion(congestion);
             Host::new(config, seed.stream("host", index))

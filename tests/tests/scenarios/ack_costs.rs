@@ -7,9 +7,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{Mode, Policy};
+use porous_proto::{Instant, Mode, Policy, Received};
 use porous_sim::{LinkConfig, Pair};
-use porous_tests::{Taped, config, record, seed};
+use porous_tests::{Taped, config, percentile, receive_for, record, seed, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const SECONDS: u32 = 60;
@@ -77,7 +77,7 @@ struct Cost {
     /// Datagrams without data.
     bare: usize,
     /// The time from sending to delivery of each packet, in milliseconds, ascending.
-    latencies: Vec<u64>,
+    latencies: Vec<u128>,
 }
 
 impl Cost {
@@ -87,62 +87,26 @@ impl Cost {
         let bare = if flow.is_two_way { 0 } else { 40 * BARE };
         100 * self.bytes / (self.data_bytes + bare * SECONDS as usize)
     }
-
-    fn percentile(&self, percent: usize) -> u64 {
-        self.latencies[(self.latencies.len() - 1) * percent / 100]
-    }
 }
 
 fn cost(flow: Flow, line: LinkConfig) -> Cost {
-    let config = || config::new().policy(Policy::Modern);
-    let mut pair = Pair::new(
-        seed(),
-        line,
-        config::client().policy(Policy::Modern),
-        config(),
-    );
+    let [client, server] =
+        [config::client(), config::new()].map(|config| config.policy(Policy::Modern));
+    let mut pair = Pair::new(seed(), line, client, server);
     pair.connect_to_listener();
-    let hosts = if flow.is_two_way {
-        &[Pair::A, Pair::B][..]
-    } else {
-        &[Pair::A]
-    };
-    let mut latencies = Vec::new();
-    let (mut tape, mut from) = (None, pair.world.now());
-    let start = pair.world.now();
+    let hosts = [Pair::A, Pair::B];
+    let senders = &hosts[..1 + usize::from(flow.is_two_way)];
     // The first two seconds are not yet those of a steady flow.
-    for tick in 0..TICKS + 120 {
-        if tick == 120 {
-            tape = Some(record(&mut pair.world));
-            from = pair.world.now();
-        }
-        for &host in hosts {
-            let mut packet = pair.world.now().as_micros().to_le_bytes().to_vec();
-            packet.resize(LEN, 0);
-            assert_eq!(
-                pair.send(host, 0, flow.mode, packet),
-                Ok(()),
-                "{}",
-                pair.world.seed()
-            );
-        }
-        // Each millisecond, so that the latencies are true. One host is half a tick later than the other.
-        let due = start + (tick + 1) * Duration::from_secs(1) / 60;
-        while pair.world.now() < due {
-            let now = pair.world.now();
-            pair.world.run_until(due.min(now + MS));
-            for host in [Pair::A, Pair::B] {
-                for packet in pair.receive_all(host) {
-                    let at = u64::from_le_bytes(packet.payload[..8].try_into().expect("8 bytes"));
-                    if at >= from.as_micros() {
-                        latencies.push((pair.world.now().as_micros() - at) / 1000);
-                    }
-                }
-            }
-        }
-    }
+    ticks(&mut pair, flow.mode, senders, 120);
+    let (tape, from) = (record(&mut pair.world), pair.world.now());
+    let got = ticks(&mut pair, flow.mode, senders, TICKS);
+    let steady = got.iter().map(|(at, packet)| (at, sent_at(packet)));
+    let mut latencies: Vec<_> = steady
+        .filter(|&(_, sent)| sent >= from)
+        .map(|(at, sent)| at.saturating_duration_since(sent).as_millis())
+        .collect();
     latencies.sort_unstable();
-    let all = tape.expect("it began").all();
+    let all = tape.all();
     let bytes = |taped: &Taped| taped.datagram.len() + HEADERS;
     let has_data = |taped: &&Taped| taped.datagram.len() >= LEN;
     Cost {
@@ -152,6 +116,21 @@ fn cost(flow: Flow, line: LinkConfig) -> Cost {
         bare: all.iter().filter(|taped| !has_data(taped)).count(),
         latencies,
     }
+}
+
+/// Each sender sends a packet at each tick. Returns what both hosts received, and when.
+fn ticks(pair: &mut Pair, mode: Mode, senders: &[u32], ticks: u32) -> Vec<(Instant, Received)> {
+    let (start, mut got) = (pair.world.now(), Vec::new());
+    for tick in 1..=ticks {
+        for &host in senders {
+            let sent = pair.send(host, 0, mode, stamped(pair.world.now(), LEN));
+            assert_eq!(sent, Ok(()), "{}", pair.world.seed());
+        }
+        let due = start + tick * Duration::from_secs(1) / 60;
+        let left = due.saturating_duration_since(pair.world.now());
+        got.extend(receive_for(pair, &[Pair::A, Pair::B], left));
+    }
+    got
 }
 
 /// T19.
@@ -177,8 +156,8 @@ fn acknowledgements_cost_little_whatever_the_line_does() {
                 a_second(cost.bare),
                 ratio / 100,
                 ratio % 100,
-                cost.percentile(50),
-                cost.percentile(99),
+                percentile(&cost.latencies, 50),
+                percentile(&cost.latencies, 99),
             );
             assert!(ratio <= most, "{flow:?}, {line}: {ratio} of {most}");
         }

@@ -8,6 +8,7 @@ use porous_proto::{ChannelId, Config, Mode, Priority};
 use porous_sim::rand_core::Rng as _;
 use porous_sim::{Chance, LinkConfig, Pair, Queue, Seed, Service};
 use porous_tests::config::{self, by_policy};
+use porous_tests::{percentile, receive_for, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const FRAME: Duration = Duration::from_micros(16_667);
@@ -35,17 +36,15 @@ fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>
         pair.world.set_service(host, Service::tick(service));
     }
     pair.connect_to_listener();
-    let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
+    let a = pair.peer(Pair::A);
     let mut dice = Seed::new(seed).stream("events", 0);
     let (mut took, mut file) = (Vec::new(), 0);
     let start = pair.world.now();
     for tick in 0..TICKS {
-        let stamp = pair.world.now().as_micros().to_le_bytes().to_vec();
+        let event = stamped(pair.world.now(), 24);
         let host = pair.world.host_mut(Pair::A);
         assert_eq!(host.send(a, STATES, vec![7; 200], Mode::Unreliable), Ok(()));
         if Chance::percent(20.0).happens(dice.next_u64()) && tick > SETTLED {
-            let mut event = stamp;
-            event.resize(24, 0);
             assert_eq!(host.send(a, EVENTS, event, Mode::Reliable), Ok(()));
         }
         while with_file
@@ -56,17 +55,12 @@ fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>
             assert_eq!(host.send(a, FILE, vec![9; 16_384], Mode::Reliable), Ok(()));
         }
         let end = start + FRAME * (tick + 1);
-        while pair.world.now() < end {
-            let step = end.saturating_duration_since(pair.world.now()).min(MS);
-            pair.world.run_for(step);
-            let now = pair.world.now().as_micros();
-            while let Some(received) = pair.world.host_mut(Pair::B).receive(b) {
-                if received.channel == EVENTS {
-                    let sent = received.payload.first_chunk().copied();
-                    took.push(now - sent.map_or(0, u64::from_le_bytes));
-                } else if received.channel == FILE {
-                    file += received.payload.len() as u64;
-                }
+        let left = end.saturating_duration_since(pair.world.now());
+        for (now, received) in receive_for(&mut pair, &[Pair::B], left) {
+            if received.channel == EVENTS {
+                took.push(now.as_micros() - sent_at(&received).as_micros());
+            } else if received.channel == FILE {
+                file += received.payload.len() as u64;
             }
         }
     }
@@ -74,7 +68,7 @@ fn events(seed: u64, loss: f64, service: Duration, with_file: bool) -> (Vec<u64>
 }
 
 /// The 99th percentile over all seeds, and the least number of file packets in a run.
-fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
+fn p99(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
     let (mut took, mut least) = (Vec::new(), u64::MAX);
     for seed in SEEDS {
         let (more, file) = events(seed, loss, service, with_file);
@@ -82,7 +76,7 @@ fn percentile(loss: f64, service: Duration, with_file: bool) -> (u64, u64) {
         least = least.min(file);
     }
     took.sort_unstable();
-    (took[(took.len() - 1) * 99 / 100], least)
+    (percentile(&took, 99), least)
 }
 
 /// P12.
@@ -93,8 +87,8 @@ fn events_are_as_soon_beside_a_file() {
     }
     for service in [FRAME, MS] {
         for loss in [0.0, 2.0, 5.0] {
-            let (alone, _) = percentile(loss, service, false);
-            let (beside, file) = percentile(loss, service, true);
+            let (alone, _) = p99(loss, service, false);
+            let (beside, file) = p99(loss, service, true);
             let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
             // Where hosts are called once a frame, an event may take one frame more, or two where the
             // hosts are late in turns.

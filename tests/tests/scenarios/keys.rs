@@ -5,7 +5,7 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use porous_proto::{Channel, ChannelId, Config, Instant, Mode, Priority, SendOptions};
+use porous_proto::{Channel, ChannelId, Config, Mode, Priority, SendOptions};
 use porous_sim::{LinkConfig, Pair, Seed};
 use porous_tests::config;
 
@@ -40,15 +40,11 @@ fn lose(pair: &mut Pair, send: impl FnOnce(&mut Pair)) {
 
 /// The first byte of each packet that B gets in this time, and when it came.
 fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(u8, Duration)> {
-    let began: Instant = pair.world.now();
-    let mut got = Vec::new();
-    while pair.world.now() < began + time {
-        pair.world.run_for(MS);
-        let at = pair.world.now().saturating_duration_since(began);
-        let packets = pair.receive_all(Pair::B);
-        got.extend(packets.iter().map(|packet| (packet.payload[0], at)));
-    }
-    got
+    let began = pair.world.now();
+    let got = porous_tests::receive_for(pair, &[Pair::B], time);
+    got.iter()
+        .map(|(at, packet)| (packet.payload[0], at.saturating_duration_since(began)))
+        .collect()
 }
 
 /// D3.

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use porous_proto::{Channel, ChannelId, Config, Instant, Mode, Policy, Priority, Received};
 use porous_sim::{LinkConfig, Pair, Service};
-use porous_tests::{config, line, seed};
+use porous_tests::{config, line, receive_for, seed, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const KIB: usize = 1024;
@@ -35,17 +35,6 @@ fn low() -> Channel {
     Channel::new(Priority::Low)
 }
 
-/// All packets that B receives in this time, and when.
-fn receive_for(pair: &mut Pair, time: Duration) -> Vec<(Instant, Received)> {
-    let (until, mut got) = (pair.world.now() + time, Vec::new());
-    while pair.world.now() < until {
-        pair.world.run_for(MS);
-        let now = pair.world.now();
-        got.extend(pair.receive_all(Pair::B).into_iter().map(|r| (now, r)));
-    }
-    got
-}
-
 fn bytes_of(got: &[(Instant, Received)], channel: u8) -> usize {
     let here = got.iter().filter(|(_, r)| r.channel.0 == channel);
     here.map(|(_, r)| r.payload.len()).sum()
@@ -73,7 +62,7 @@ fn what_is_urgent_goes_first_and_the_rest_shares_by_weight() {
             assert_eq!(sent, Ok(()), "{context}");
         }
     }
-    let got = receive_for(&mut pair, 20_000 * MS);
+    let got = receive_for(&mut pair, &[Pair::B], 20_000 * MS);
     assert_eq!(got.len(), 4 * 128, "{context}");
     let (urgent, rest) = got.split_at(2 * 128);
     let is_urgent = |(_, r): &(Instant, Received)| r.channel.0 % 2 == 1;
@@ -109,19 +98,15 @@ fn nobody_starves_beside_a_channel_that_is_always_full() {
             );
         }
         let channel = 1 + u8::try_from(n % 2).unwrap();
-        let stamp = pair.world.now().as_micros().to_le_bytes();
-        assert_eq!(
-            pair.send(Pair::A, channel, Mode::Reliable, stamp.to_vec()),
-            Ok(())
-        );
-        got.extend(receive_for(&mut pair, 50 * MS));
+        let stamp = stamped(pair.world.now(), 8);
+        assert_eq!(pair.send(Pair::A, channel, Mode::Reliable, stamp), Ok(()));
+        got.extend(receive_for(&mut pair, &[Pair::B], 50 * MS));
     }
-    got.extend(receive_for(&mut pair, 2000 * MS));
+    got.extend(receive_for(&mut pair, &[Pair::B], 2000 * MS));
     let small: Vec<_> = got.iter().filter(|(_, r)| r.channel.0 > 0).collect();
     assert_eq!(small.len(), 200, "{context}");
     for (at, received) in small {
-        let sent = u64::from_le_bytes(received.payload[..].try_into().unwrap());
-        let took = at.as_micros() - sent;
+        let took = at.as_micros() - sent_at(received).as_micros();
         // A packet takes 20 ms, and a round trip in which the window was full.
         assert!(took < 75_000, "{took}; {context}");
     }
@@ -141,22 +126,18 @@ fn a_megabyte_does_not_hold_up_small_packets_of_another_channel() {
         let start = pair.world.now();
         let mut got = Vec::new();
         for _ in 0..20 {
-            let stamp = pair.world.now().as_micros().to_le_bytes();
-            assert_eq!(
-                pair.send(Pair::A, 1, Mode::Reliable, stamp.to_vec()),
-                Ok(())
-            );
-            got.extend(receive_for(&mut pair, 10 * MS));
+            let stamp = stamped(pair.world.now(), 8);
+            assert_eq!(pair.send(Pair::A, 1, Mode::Reliable, stamp), Ok(()));
+            got.extend(receive_for(&mut pair, &[Pair::B], 10 * MS));
         }
-        got.extend(receive_for(&mut pair, 30_000 * MS));
+        got.extend(receive_for(&mut pair, &[Pair::B], 30_000 * MS));
         let large = got.iter().find(|(_, r)| r.channel.0 == 0).unwrap();
         let took = large.0.saturating_duration_since(start);
         assert!(took > 120 * MS, "{took:?}; {context}");
         let small: Vec<_> = got.iter().filter(|(_, r)| r.channel.0 == 1).collect();
         assert_eq!(small.len(), 20, "{context}");
         for (at, received) in small {
-            let sent = u64::from_le_bytes(received.payload[..].try_into().unwrap());
-            let took = at.as_micros() - sent;
+            let took = at.as_micros() - sent_at(received).as_micros();
             assert!(took < 75_000, "{took}; {context}");
         }
     }
@@ -191,7 +172,7 @@ fn no_second_has_more_than_a_cap_and_it_is_used() {
                     let sent = pair.send(Pair::A, 0, Mode::Reliable, vec![7; len]);
                     assert_eq!(sent, Ok(()), "{context}");
                 }
-                let got = receive_for(&mut pair, 5000 * MS);
+                let got = receive_for(&mut pair, &[Pair::B], 5000 * MS);
                 let most = most(&got, 0);
                 assert!(100 * most <= 102 * cap, "{most}; {context}");
                 let all = bytes_of(&got, 0);
@@ -210,11 +191,15 @@ fn a_cap_of_a_byte_a_second_stalls_nothing_and_can_be_lifted() {
         assert_eq!(pair.send(Pair::A, 0, Mode::Reliable, vec![n; 12]), Ok(()));
     }
     // One packet at once, and one each 20 s.
-    let got = receive_for(&mut pair, 50_000 * MS);
+    let got = receive_for(&mut pair, &[Pair::B], 50_000 * MS);
     assert_eq!(got.len(), 3, "{context}");
     let peer = pair.peer(Pair::A);
     let host = pair.world.host_mut(Pair::A);
     assert_eq!(host.set_channel_rate(peer, ChannelId(0), u32::MAX), Ok(()));
     pair.world.flush(Pair::A);
-    assert_eq!(receive_for(&mut pair, 100 * MS).len(), 1, "{context}");
+    assert_eq!(
+        receive_for(&mut pair, &[Pair::B], 100 * MS).len(),
+        1,
+        "{context}"
+    );
 }

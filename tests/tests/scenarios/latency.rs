@@ -3,9 +3,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Config, Mode, Policy};
+use porous_proto::{Config, Mode, Policy};
 use porous_sim::{LinkConfig, Pair, Seed, Service};
-use porous_tests::config;
+use porous_tests::{config, percentile, receive_for, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const SECONDS: u32 = 120;
@@ -16,16 +16,12 @@ const SEEDS: u64 = 3;
 #[derive(Debug)]
 struct Flow {
     /// The time from sending to delivery of each packet, in milliseconds, ascending.
-    latencies: Vec<u32>,
+    latencies: Vec<u128>,
     /// UDP payload of both hosts, in bytes, from the first packet on.
     wire_bytes: u64,
 }
 
 impl Flow {
-    fn percentile(&self, percent: usize) -> u32 {
-        self.latencies[(self.latencies.len() - 1) * percent / 100]
-    }
-
     fn bytes_a_packet(&self) -> u64 {
         self.wire_bytes / self.latencies.len() as u64
     }
@@ -39,7 +35,6 @@ fn flow(seed: u64, loss: f64, config: &Config) -> Flow {
     }
     pair.connect_to_listener();
     pair.world.run_for(1000 * MS);
-    let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
     let bytes = |pair: &Pair| {
         [Pair::A, Pair::B]
             .map(|host| pair.world.host(host).stats().bytes_sent)
@@ -51,21 +46,15 @@ fn flow(seed: u64, loss: f64, config: &Config) -> Flow {
     let (mut sent, mut due) = (0_u32, start);
     while latencies.len() < PACKETS as usize {
         if sent < PACKETS && pair.world.now() >= due {
-            let mut packet = pair.world.now().as_micros().to_le_bytes().to_vec();
-            packet.resize(64, 0);
-            let taken = pair
-                .world
-                .host_mut(Pair::A)
-                .send(a, ChannelId(0), packet, Mode::Reliable);
+            let packet = stamped(pair.world.now(), 64);
+            let taken = pair.send(Pair::A, 0, Mode::Reliable, packet);
             assert_eq!(taken, Ok(()), "{}", pair.world.seed());
             sent += 1;
             due = start + Duration::from_micros(u64::from(sent) * 1_000_000 / 60);
         }
-        pair.world.run_for(MS);
-        while let Some(packet) = pair.world.host_mut(Pair::B).receive(b) {
-            let at = u64::from_le_bytes(packet.payload[..8].try_into().expect("8 bytes"));
-            let took = pair.world.now().as_micros() - at;
-            latencies.push(u32::try_from(took / 1000).expect("less than a month"));
+        for (now, packet) in receive_for(&mut pair, &[Pair::B], MS) {
+            let took = now.saturating_duration_since(sent_at(&packet));
+            latencies.push(took.as_millis());
         }
         let late = start + Duration::from_secs(u64::from(SECONDS) + 20);
         assert!(
@@ -101,7 +90,7 @@ fn flows(loss: f64, config: &Config) -> Flow {
 fn losses_are_repaired_soon() {
     for (loss, p99) in [(1.0, 176), (5.0, 250), (10.0, 303), (20.0, 440)] {
         let flow = flows(loss, &config::new().policy(Policy::Modern));
-        let got = flow.percentile(99);
+        let got = percentile(&flow.latencies, 99);
         assert!(got <= p99, "{got} ms of {p99} at {loss} %");
         if loss <= 10.0 {
             let bytes = flow.bytes_a_packet();
@@ -109,7 +98,7 @@ fn losses_are_repaired_soon() {
         }
         let paper = flows(loss, &config::new().policy(Policy::Paper));
         assert!(
-            got < paper.percentile(99),
+            got < percentile(&paper.latencies, 99),
             "{got} ms is no better than the paper at {loss} %"
         );
     }

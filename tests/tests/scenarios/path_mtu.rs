@@ -7,6 +7,7 @@ use porous_sim::{ChaCha8Rng, LinkConfig, Pair, Seed};
 use porous_tests::config::{self, by_policy};
 use porous_tests::encoder::{Ack, Message, Offer};
 use porous_tests::remote::Remote;
+use porous_tests::{sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_millis(10);
@@ -46,10 +47,10 @@ impl Flow {
     fn run(&mut self, time: Duration) {
         let end = self.pair.world.now() + time;
         while self.pair.world.now() < end {
-            let now = self.pair.world.now().as_micros();
+            let now = self.pair.world.now();
             let (from, to) = (self.pair.peer(Pair::A), self.pair.peer(Pair::B));
             for _ in 0..15 {
-                let mut packet = now.to_le_bytes().to_vec();
+                let mut packet = stamped(now, 8);
                 packet.extend(self.sent.to_le_bytes());
                 packet.resize(100, 7);
                 let host = self.pair.world.host_mut(Pair::A);
@@ -60,14 +61,14 @@ impl Flow {
                 }
             }
             self.pair.world.run_for(TICK);
-            let now = self.pair.world.now().as_micros();
+            let now = self.pair.world.now();
             while let Some(packet) = self.pair.world.host_mut(Pair::B).receive(to) {
-                let bytes = &packet.payload;
-                let at = u64::from_le_bytes(bytes[..8].try_into().expect("8 bytes"));
-                let number = u32::from_le_bytes(bytes[8..12].try_into().expect("4 bytes"));
+                let number = &packet.payload[8..12];
+                let number = u32::from_le_bytes(number.try_into().expect("4 bytes"));
                 assert_eq!(number, self.received, "{}", self.pair.world.seed());
                 self.received += 1;
-                self.longest = self.longest.max(Duration::from_micros(now - at));
+                let took = now.saturating_duration_since(sent_at(&packet));
+                self.longest = self.longest.max(took);
             }
         }
     }

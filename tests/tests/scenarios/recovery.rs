@@ -2,9 +2,9 @@
 
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Mode, PeerStats, Policy};
+use porous_proto::{Mode, PeerStats, Policy};
 use porous_sim::{LinkConfig, Pair, Seed, Service};
-use porous_tests::config;
+use porous_tests::{config, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_micros(16_667);
@@ -31,20 +31,15 @@ impl Play {
     }
 
     fn send(&mut self, from: u32, len: usize, mode: Mode) {
-        let now = self.pair.world.now().as_micros();
-        let mut packet = now.to_le_bytes().to_vec();
-        packet.resize(len.max(8), 0);
-        let peer = self.pair.peer(from);
-        let host = self.pair.world.host_mut(from);
-        assert_eq!(host.send(peer, ChannelId(0), packet, mode), Ok(()));
+        let packet = stamped(self.pair.world.now(), len);
+        assert_eq!(self.pair.send(from, 0, mode, packet), Ok(()));
     }
 
     fn receive(&mut self) {
         for to in [Pair::A, Pair::B] {
-            let peer = self.pair.peer(to);
             let now = self.pair.world.now().as_micros();
-            while let Some(packet) = self.pair.world.host_mut(to).receive(peer) {
-                let at = u64::from_le_bytes(packet.payload[..8].try_into().expect("8 bytes"));
+            for packet in self.pair.receive_all(to) {
+                let at = sent_at(&packet).as_micros();
                 self.took[usize::from(to == Pair::A)].push((at, now - at));
             }
         }

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use porous_proto::{ChannelId, Config, Mode, Policy, Priority, SendOptions};
 use porous_sim::{LinkConfig, Pair, Seed, Service};
-use porous_tests::config;
+use porous_tests::{config, sent_at, stamped};
 
 const MS: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_micros(16_667);
@@ -33,21 +33,20 @@ fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
     let mut late = Vec::new();
     for tick in 0..7200 {
-        let now = pair.world.now().as_micros();
+        let now = pair.world.now();
         let host = pair.world.host_mut(Pair::A);
         assert_eq!(
             host.send(a, ChannelId(1), vec![0; 100], Mode::Unreliable),
             Ok(())
         );
         if tick % 8 == 0 {
-            let mut packet = now.to_le_bytes().to_vec();
-            packet.resize(64, 0);
-            assert_eq!(host.send(a, ChannelId(0), packet, event), Ok(()));
+            let sent = host.send(a, ChannelId(0), stamped(now, 64), event);
+            assert_eq!(sent, Ok(()));
         }
         pair.world.run_for(TICK);
         while let Some(packet) = pair.world.host_mut(Pair::B).receive(b) {
             if packet.channel == ChannelId(0) {
-                let at = u64::from_le_bytes(packet.payload[..8].try_into().expect("8 bytes"));
+                let at = sent_at(&packet).as_micros();
                 let took = (pair.world.now().as_micros() - at) / 1000;
                 late.extend(Some(took).filter(|&took| took > 51));
             }

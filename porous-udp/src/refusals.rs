@@ -1,49 +1,18 @@
 //! Tests of addresses that take no datagram while others do: one that refuses stops no other.
 
-use alloc::collections::BTreeSet;
-use core::cell::{Cell, RefCell};
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::io;
 use std::net::UdpSocket;
 
 use porous_proto::{ChannelId, Config, Event, Listen, Mode, PeerId};
 use rustix::io::Errno;
-use socket2::SockRef;
 
 use crate::clock::simulated;
 use crate::endpoint::RETRY_SEND;
-use crate::{Endpoint, SystemSocket, bind};
+use crate::faulty::Faulty;
+use crate::{Endpoint, bind};
 
 const MS: Duration = Duration::from_millis(1);
-
-/// A socket that would block when it sends to some addresses, or to all.
-#[derive(Debug)]
-struct Picky {
-    socket: UdpSocket,
-    refused: RefCell<BTreeSet<SocketAddr>>,
-    is_full: Cell<bool>,
-    /// Attempts to send.
-    calls: Cell<u64>,
-}
-
-impl SystemSocket for Picky {
-    fn options(&self) -> SockRef<'_> {
-        self.socket.options()
-    }
-
-    fn send_to(&self, datagram: &[u8], to: SocketAddr) -> io::Result<usize> {
-        self.calls.set(self.calls.get() + 1);
-        if self.is_full.get() || self.refused.borrow().contains(&to) {
-            return Err(Errno::AGAIN.into());
-        }
-        self.socket.send_to(datagram, to)
-    }
-
-    fn recv_from(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.socket.recv_from(buffer)
-    }
-}
 
 struct Client {
     host: Endpoint<UdpSocket>,
@@ -65,9 +34,9 @@ impl Client {
     }
 }
 
-/// A server on a picky socket, and clients that are connected to it.
+/// A server on a faulty socket, and clients that are connected to it.
 struct Crowd {
-    server: Endpoint<Picky>,
+    server: Endpoint<Faulty>,
     clients: Vec<Client>,
     _simulated: simulated::Simulated,
 }
@@ -82,12 +51,7 @@ fn client(to: SocketAddr) -> (Endpoint<UdpSocket>, PeerId) {
 impl Crowd {
     fn new(clients: usize) -> Self {
         let simulated = simulated::start();
-        let socket = Picky {
-            socket: bind("127.0.0.1:0").unwrap(),
-            refused: RefCell::default(),
-            is_full: Cell::new(false),
-            calls: Cell::new(0),
-        };
+        let socket = Faulty::bind("127.0.0.1:0");
         let mut server = Endpoint::plain(socket, Config::new()).unwrap();
         server.listen(Listen::Open).unwrap();
         let mut crowd = Self {
@@ -133,7 +97,7 @@ impl Crowd {
     /// From now on, no datagram reaches these clients, but all others.
     fn refuse(&self, clients: core::ops::Range<usize>) {
         let addresses = self.clients[clients].iter().map(Client::address);
-        *self.server.socket().refused.borrow_mut() = addresses.collect();
+        *self.server.socket().faults.refused() = addresses.collect();
     }
 
     /// Queues a packet for each client.
@@ -259,16 +223,16 @@ fn a_moments_refusal_loses_nothing() {
 #[test]
 fn a_socket_without_room_is_asked_few_times_a_step_and_loses_nothing() {
     let mut crowd = Crowd::new(30);
-    crowd.server.socket().is_full.set(true);
+    crowd.server.socket().faults.send().always = Some(Errno::AGAIN.into());
     crowd.say(Mode::Unreliable, 7);
     for _ in 0..10 {
-        let calls = crowd.server.socket().calls.get();
+        let calls = crowd.server.socket().faults.send().calls;
         crowd.step();
-        assert!(crowd.server.socket().calls.get() <= calls + 8);
+        assert!(crowd.server.socket().faults.send().calls <= calls + 8);
         assert!(crowd.server.is_blocked());
         simulated::pass(RETRY_SEND);
     }
-    crowd.server.socket().is_full.set(false);
+    crowd.server.socket().faults.send().always = None;
     crowd.step();
     assert_eq!(crowd.hear(), vec![[7]; 30]);
     assert!(!crowd.server.is_blocked());
@@ -281,7 +245,7 @@ fn answers_to_strangers_do_not_wait_for_room() {
     let to = crowd.server.local_addr().unwrap();
     let strangers: Vec<_> = (0..100).map(|_| client(to)).collect();
     let addresses = strangers.iter().map(|(host, _)| host.local_addr().unwrap());
-    *crowd.server.socket().refused.borrow_mut() = addresses.collect();
+    *crowd.server.socket().faults.refused() = addresses.collect();
     crowd.say(Mode::Unreliable, 7);
     crowd.step();
     assert_eq!(crowd.hear(), [[7]; 2]);

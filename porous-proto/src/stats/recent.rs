@@ -67,6 +67,30 @@ impl Peak {
     }
 }
 
+/// A time that is smoothed: each sample counts for an eighth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Smoothed {
+    /// In eighths of a microsecond: in whole ones it would stop short of its samples.
+    eighths: u64,
+}
+
+impl Smoothed {
+    /// `time`: what is assumed before the first sample.
+    pub(crate) const fn new(time: Duration) -> Self {
+        Self {
+            eighths: 8 * micros(time),
+        }
+    }
+
+    pub(crate) const fn sample(&mut self, time: Duration) {
+        self.eighths = self.eighths - self.eighths / 8 + micros(time);
+    }
+
+    pub(crate) const fn get(&self) -> Duration {
+        Duration::from_micros(self.eighths / 8)
+    }
+}
+
 /// Half of the time for which the longest time in the queue is remembered.
 const QUEUE_HALF: Duration = Duration::from_millis(2500);
 

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use crate::config::Policy;
 use crate::frame::{Message, Mode};
+use crate::stats::Smoothed;
 use crate::time::Instant;
 
 /// The longest time for which an acknowledgement is held back.
@@ -67,7 +68,7 @@ pub(crate) struct AckTimer {
     /// When the last frame of this host with data left.
     last_data: Instant,
     /// Smoothed time between frames of this host with data.
-    interval: Duration,
+    interval: Smoothed,
 }
 
 impl AckTimer {
@@ -82,7 +83,7 @@ impl AckTimer {
             dense_until: Instant::ZERO,
             newest: Instant::ZERO,
             last_data: Instant::ZERO,
-            interval: HOLD_MAX,
+            interval: Smoothed::new(HOLD_MAX),
         }
     }
 
@@ -116,7 +117,7 @@ impl AckTimer {
     /// How long an acknowledgement waits for the next frame of this host, or for further frames of the remote
     /// host.
     fn hold(&self, urgency: Urgency, now: Instant) -> Duration {
-        let next = self.interval + SLACK;
+        let next = self.interval.get() + SLACK;
         // There is no frame to wait for if data has stopped or is rare: then the acknowledgement would only
         // come later.
         let is_regular = now.saturating_duration_since(self.last_data) <= 2 * next;
@@ -139,7 +140,7 @@ impl AckTimer {
     pub(crate) fn on_data(&mut self, now: Instant) {
         let elapsed = now.saturating_duration_since(self.last_data);
         // A pause counts as twice the longest hold: after it a few frames make the interval short again.
-        self.interval = (7 * self.interval + elapsed.min(2 * HOLD_MAX)) / 8;
+        self.interval.sample(elapsed.min(2 * HOLD_MAX));
         self.last_data = now;
     }
 

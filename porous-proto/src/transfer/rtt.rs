@@ -4,7 +4,7 @@
 use core::time::Duration;
 
 use crate::config::Policy;
-use crate::stats::{Jitter, Minimum};
+use crate::stats::{Jitter, Minimum, Smoothed};
 use crate::time::{Instant, micros};
 
 /// Least margin of a timeout above the round trip (RFC 9002 §6.1.2, kGranularity). Without it a remote host
@@ -30,12 +30,18 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// or 240 frames a second remembers as many round trips as one with two samples in each.
 const SAMPLES: u32 = 2;
 
-/// A smoothed round-trip time and its variation, in nanoseconds.
+/// Bits of an average behind the microsecond. In whole microseconds it would stop short of its samples by as
+/// many as the least weight of a sample has parts.
+const FRACTION: u32 = 10;
+
+/// A smoothed round-trip time and its variation.
 #[derive(Clone, Copy, Debug)]
 struct Estimator {
+    /// In 1024ths of a microsecond.
     smoothed: u64,
+    /// In 1024ths of a microsecond.
     variation: u64,
-    latest: u64,
+    latest: Duration,
     /// True once there was a sample.
     is_measured: bool,
     /// When the current round of samples began, which lasts for a smoothed round trip.
@@ -48,11 +54,11 @@ struct Estimator {
 
 impl Estimator {
     const fn new() -> Self {
-        let initial = nanos(INITIAL);
+        let initial = INITIAL_RTT_US << FRACTION;
         Self {
             smoothed: initial,
             variation: initial / 2,
-            latest: initial,
+            latest: INITIAL,
             is_measured: false,
             round_began: Instant::ZERO,
             in_round: 0,
@@ -62,19 +68,20 @@ impl Estimator {
 
     /// A round trip took this long.
     fn sample(&mut self, rtt: Duration, now: Instant) {
-        self.latest = nanos(rtt);
+        self.latest = rtt.min(LONGEST);
+        let latest = micros(self.latest) << FRACTION;
         if !self.is_measured {
             // The first sample replaces what was assumed, which averages would remember for many round trips
             // (RFC 9002 §5.3).
             self.is_measured = true;
-            (self.smoothed, self.variation) = (self.latest, self.latest / 2);
+            (self.smoothed, self.variation) = (latest, latest / 2);
             self.round_began = now;
             return;
         }
         self.count(now);
         // At least 1: where samples are rare each counts in full.
         let weight = i64::from((self.rate / SAMPLES).max(1));
-        let error = signed(self.latest) - signed(self.smoothed);
+        let error = signed(latest) - signed(self.smoothed);
         let surprise = error.abs() - signed(self.variation);
         self.variation = self
             .variation
@@ -91,30 +98,27 @@ impl Estimator {
     }
 
     const fn smoothed(&self) -> Duration {
-        Duration::from_nanos(self.smoothed)
+        rounded(self.smoothed)
     }
 
     const fn variation(&self) -> Duration {
-        Duration::from_nanos(self.variation)
-    }
-
-    const fn latest(&self) -> Duration {
-        Duration::from_nanos(self.latest)
+        rounded(self.variation)
     }
 }
 
-const fn nanos(duration: Duration) -> u64 {
-    let (seconds, longest) = (duration.as_secs(), LONGEST.as_secs());
-    if seconds < longest {
-        seconds * 1_000_000_000 + duration.subsec_nanos() as u64
-    } else {
-        longest * 1_000_000_000
-    }
+/// An average to the nearest microsecond.
+const fn rounded(average: u64) -> Duration {
+    Duration::from_micros((average + (1 << FRACTION) / 2) >> FRACTION)
 }
 
 /// The conversion cannot fail: no time is longer than [`LONGEST`].
-fn signed(nanos: u64) -> i64 {
-    i64::try_from(nanos).unwrap_or(i64::MAX)
+fn signed(average: u64) -> i64 {
+    i64::try_from(average).unwrap_or(i64::MAX)
+}
+
+/// Whole microseconds, as times of the host are.
+pub(super) const fn whole(time: Duration) -> Duration {
+    Duration::from_micros(micros(time))
 }
 
 /// Estimates of the round trip, by policy.
@@ -127,7 +131,7 @@ enum Samples {
         /// Round trips without the delay that the remote host reports: the network alone.
         network: Estimator,
         /// Smoothed delay that the remote host reports, up to [`MAX_ACK_DELAY`].
-        ack_delay: Duration,
+        ack_delay: Smoothed,
     },
 }
 
@@ -148,7 +152,7 @@ impl Rtt {
             Policy::Modern => Samples::Modern {
                 feedback: Estimator::new(),
                 network: Estimator::new(),
-                ack_delay: MAX_ACK_DELAY,
+                ack_delay: Smoothed::new(MAX_ACK_DELAY),
             },
         };
         Self {
@@ -201,7 +205,7 @@ impl Rtt {
         }
         // Timers count the whole time: a delay that the remote host makes up must not shorten them.
         feedback.sample(elapsed, now);
-        *ack_delay = (7 * *ack_delay + delay.min(MAX_ACK_DELAY)) / 8;
+        ack_delay.sample(delay.min(MAX_ACK_DELAY));
         // A round trip below the shortest one is a lie about the delay: then the whole time is the sample
         // (RFC 9002 §5.3). The first sample is whole for want of a shortest one.
         let without = elapsed.saturating_sub(delay);
@@ -271,23 +275,23 @@ impl Rtt {
         let rtt = match &self.samples {
             Samples::Paper(pings) => pings.average(),
             // Where round trips grow, the smoothed one is late to follow.
-            Samples::Modern { feedback, .. } => feedback.smoothed().max(feedback.latest()),
+            Samples::Modern { feedback, .. } => feedback.smoothed().max(feedback.latest),
         };
-        (rtt + rtt / 8).max(GRANULARITY.max(self.step))
+        (rtt + whole(rtt / 8)).max(GRANULARITY.max(self.step))
     }
 
     /// Time from sending a frame to its early probe. `at_once`: the frame asked to be acknowledged at once
     /// (`docs/deviations.md` P6).
     pub(crate) fn early_probe(&self, at_once: bool) -> Duration {
         let hold = match &self.samples {
-            Samples::Modern { ack_delay, .. } if !at_once => *ack_delay,
+            Samples::Modern { ack_delay, .. } if !at_once => ack_delay.get(),
             Samples::Modern { .. } | Samples::Paper(_) => Duration::ZERO,
         };
         let variation = (2 * self.variation()).max(GRANULARITY);
         // Samples include how seldom both hosts look, so that no step comes on top. A host that is called at
         // the frames of a game is called half a step late on average: the probe is due that much earlier, by
         // an eighth of a round trip at most.
-        let early = (self.step / 2).min(self.smoothed() / 8);
+        let early = whole((self.step / 2).min(self.smoothed() / 8));
         self.smoothed() + variation + hold - early
     }
 }
@@ -336,6 +340,11 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
     const RTT: Duration = Duration::from_millis(64);
+
+    /// In microseconds.
+    const ROUND_TRIPS: [u64; 12] = [
+        1, 2, 3, 7, 15, 999, 4093, 33_333, 100_001, 250_007, 1_000_003, 10_000_000,
+    ];
 
     /// The paper's round trips after `pings` pings of `rtt`, with this step.
     fn pinged(pings: usize, rtt: Duration, step: Duration) -> Rtt {
@@ -474,6 +483,7 @@ mod tests {
         use alloc::vec::Vec;
 
         use super::super::*;
+        use super::ROUND_TRIPS;
 
         const MS: Duration = Duration::from_millis(1);
 
@@ -498,7 +508,26 @@ mod tests {
             let estimator = after(&[(0, 40), (40, 80)]);
             assert_eq!(estimator.smoothed(), 45 * MS);
             assert_eq!(estimator.variation(), 25 * MS);
-            assert_eq!(estimator.latest(), 80 * MS);
+            assert_eq!(estimator.latest, 80 * MS);
+        }
+
+        #[test]
+        fn a_round_trip_that_does_not_change_is_reached() {
+            // From above and from below; with one sample in a round trip, and with 64.
+            for (before, part) in [(0, 1), (20_000_000, 1), (0, 64)] {
+                for rtt in ROUND_TRIPS {
+                    let mut estimator = Estimator::new();
+                    estimator.sample(Duration::from_micros(before), Instant::ZERO);
+                    let apart = rtt.max(before) / part;
+                    for n in 1..=200 * part {
+                        estimator
+                            .sample(Duration::from_micros(rtt), Instant::from_micros(n * apart));
+                    }
+                    let told = (micros(estimator.smoothed()), estimator.variation());
+                    let is_near = told.0.abs_diff(rtt) <= 1 && told.1 <= Duration::from_micros(1);
+                    assert!(is_near, "{rtt} from {before}, {part}: {told:?}");
+                }
+            }
         }
 
         /// The memory is one of round trips, not of samples. T13.

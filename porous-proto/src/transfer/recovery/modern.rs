@@ -12,7 +12,7 @@ use super::{Due, Flight, Lost, Question, Recovery};
 use crate::congestion::Signal;
 use crate::time::Instant;
 use crate::transfer::acked::LaterAcks;
-use crate::transfer::rtt::{MAX_ACK_DELAY, Rtt};
+use crate::transfer::rtt::{MAX_ACK_DELAY, Rtt, whole};
 
 /// Initial distance in ids behind an acknowledged frame at which a frame is lost (RFC 9002 §6.1.1,
 /// kPacketThreshold).
@@ -161,7 +161,7 @@ impl Recovery for Modern {
         // The distance seen, and one more: the next frame may be a little later.
         self.packets = (newest.saturating_sub(id) + 2).clamp(self.packets, PACKETS_MAX);
         // A quarter of the shortest round trip at a time, up to one whole round trip (RFC 8985 §6.2).
-        let more = rtt.minimum().unwrap_or_default() / 4;
+        let more = whole(rtt.minimum().unwrap_or_default() / 4);
         self.reordering = (self.reordering + more).min(rtt.feedback());
         self.episodes.on_spurious(id)
     }

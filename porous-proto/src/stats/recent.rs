@@ -249,6 +249,17 @@ mod tests {
     }
 
     #[test]
+    fn a_time_that_does_not_change_is_reached() {
+        for time in [1, 3, 7, 999, 33_333, 1_000_003, 10_000_000] {
+            for before in [0, 20_000_000] {
+                let mut smoothed = Smoothed::new(Micros::new(before));
+                (0..200).for_each(|_| smoothed.sample(Micros::new(time)));
+                assert_eq!(smoothed.get().get(), time, "from {before}");
+            }
+        }
+    }
+
+    #[test]
     fn a_minimum_lasts_for_five_to_ten_seconds() {
         let mut minimum = Minimum::default();
         assert_eq!(minimum.get(), None);

@@ -4,18 +4,22 @@
 //! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
 //! measures, and the gates that these should pass.
 
+mod bottleneck;
 mod case;
 mod controllers;
 mod ends;
 mod measure;
+mod opportunities;
 mod policer;
 mod porous;
 mod record;
 mod road;
 mod rows;
+mod scenario;
 mod series;
 mod stage;
 mod tcp;
+mod waiting;
 mod work;
 
 use alloc::vec::Vec;
@@ -23,6 +27,7 @@ use alloc::vec::Vec;
 pub use controllers::{CONTROLLERS, Controller};
 pub use measure::{Gate, Measure};
 pub use rows::{ROWS, Row};
+pub use scenario::{FlowReport, Latency, Report, Scenario, ScenarioError, Waits};
 pub use series::{Line, Point};
 
 use case::Case;
@@ -67,6 +72,11 @@ pub fn run(row: &Row, controller: &Controller, quick: bool) -> Option<Outcome> {
         seed: SEED.child(row.name, 0),
     };
     let (stage, measures) = (row.run)(&case);
+    let mut flows = 0..stage.record().flows();
+    assert!(
+        !flows.any(|flow| stage.is_ended(flow)),
+        "a connection ended"
+    );
     Some(Outcome {
         measures,
         lines: series::lines(stage.record()),

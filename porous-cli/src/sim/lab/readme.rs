@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use porous_sim::lab::{Measure, ROWS};
+use porous_sim::lab::{self, Measure};
 
 use super::{Run, number};
 
@@ -56,7 +56,7 @@ further colours. `results.csv` has all numbers.
 pub(super) fn text(runs: &[Run]) -> String {
     let mut text = HEAD.to_string();
     sum_up(&mut text, runs);
-    for row in ROWS {
+    for row in lab::rows() {
         let of: Vec<&Run> = runs.iter().filter(|run| run.row.name == row.name).collect();
         if let Some(first) = of.first() {
             let _ = write!(text, "\n## {}\n\n{}\n\n", row.name, row.about);

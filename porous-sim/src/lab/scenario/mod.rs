@@ -148,16 +148,33 @@ impl Scenario {
     /// ```
     #[must_use]
     pub fn run(&self) -> Report {
+        self.report(&self.stage())
+    }
+
+    /// The run to its end.
+    pub(super) fn stage(&self) -> Stage {
         let mut stage = Stage::new(self.bottleneck(), self.policer(), self.seed);
         for (index, flow) in self.flows.iter().enumerate() {
             stage.add(self.entry(index as u64, flow));
         }
-        let changes = self.changes();
-        for &(time, change) in &changes {
+        for (time, change) in self.changes() {
             stage.at(time, change);
         }
         stage.run_until(self.end);
-        Report::new(self, &stage, self.capacity(&changes))
+        stage
+    }
+
+    /// What came of a run.
+    pub(super) fn report(&self, stage: &Stage) -> Report {
+        Report::new(self, stage, self.capacity(&self.changes()))
+    }
+
+    /// The same with a third of what is measured, for a first look.
+    pub(super) fn shorter(self) -> Self {
+        Self {
+            end: self.from + (self.end - self.from) / 3,
+            ..self
+        }
     }
 
     fn bottleneck(&self) -> Bottleneck {

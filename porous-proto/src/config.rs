@@ -203,6 +203,15 @@ impl Config {
         config
     }
 
+    /// The bytes that packets of all peers may take in this host's budgets.
+    pub(crate) fn budgets_of_peers(&self) -> u64 {
+        let (offered, budgets) = (&self.offered, &self.budgets);
+        let one = u64::from(offered.receive_budget) + u64::from(budgets.send_budget);
+        // A host that takes no peers in may connect to some itself.
+        let all = one.saturating_mul(budgets.max_peers.max(1).into());
+        all.min(budgets.host_receive_budget)
+    }
+
     /// The length of the connection ids that remote hosts put into datagrams to this host, 0 to 20
     /// bytes. Default 4.
     ///

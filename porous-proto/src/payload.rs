@@ -13,9 +13,8 @@ use crate::buffers::Buffers;
 /// [`Bytes`], [`BytesMut`], `Vec<u8>`, `Box<[u8]>` and `String` are taken over.
 ///
 /// A slice is copied into memory that the host uses again and again, so that sending it allocates nothing once
-/// the host is warm. The host keeps 8 MiB of such memory at most, or a sixteenth of its
-/// [receive budget](crate::Config::host_receive_budget) if this is less; beyond it, each packet takes an
-/// allocation. [`Bytes`] are the choice for bytes that go to several peers, as all of them share one copy, and
+/// the host is warm. The host keeps 8 MiB of such memory at most, or a sixteenth of the budgets of all its peers
+/// (see [`Config`](crate::Config::host_receive_budget)) if this is less; beyond it, each packet takes an allocation. [`Bytes`] are the choice for bytes that go to several peers, as all of them share one copy, and
 /// for long packets, which cost nothing to hand over; `Bytes::from_static` for what is a part of the program.
 ///
 /// ```

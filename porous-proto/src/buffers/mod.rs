@@ -25,8 +25,7 @@ const OVERHEAD: usize = 72;
 /// filled: if the oldest ones are in use, most are.
 const LOOKS: usize = 2;
 
-/// Bytes of the buffers that a host keeps at most, and the part of the receive budget of all peers that these
-/// may have.
+/// Bytes of the buffers that a host keeps at most, and the part of the budgets of all peers that these may have.
 const MOST: u64 = 8 << 20;
 const PART: u64 = 16;
 
@@ -113,7 +112,7 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers of a host that keeps `budget` bytes of what its peers have sent.
+    /// Buffers of a host whose peers may have `budget` bytes of packets.
     pub(crate) fn new(budget: u64) -> Self {
         let room = (budget / PART).min(MOST);
         Self {

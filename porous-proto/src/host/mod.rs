@@ -88,7 +88,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             strangers,
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
-            buffers: Buffers::new(config.budgets.host_receive_budget),
+            buffers: Buffers::new(config.budgets_of_peers()),
             lingering: Lingering::new(&config),
             local: Box::new(Settings::new(config)),
             connection_ids: ConnectionIds::default(),

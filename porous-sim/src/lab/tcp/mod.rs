@@ -7,6 +7,7 @@
 //! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, the
 //! minimum of real systems. Segments are counted, not bytes, and their numbers do not wrap.
 
+mod control;
 mod cubic;
 mod receiver;
 mod reno;
@@ -14,13 +15,19 @@ mod scoreboard;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod window;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use porous_proto::Instant;
 
+use self::control::Control;
+use self::cubic::Cubic;
 use self::receiver::Receiver;
+use self::reno::Reno;
 use self::sender::Sender;
+use self::window::Windowed;
 use super::ends::{Ends, Seen};
 
 /// The data of a segment, in bytes.
@@ -32,6 +39,9 @@ const PACKET: usize = 1500 - 28;
 /// The length of an acknowledgement without SACK blocks, also without these 28 bytes.
 const ACK: usize = 52 - 28;
 
+/// The first window, in segments (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+
 /// The algorithm by which the window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tcp {
@@ -41,13 +51,13 @@ pub(super) enum Tcp {
     Cubic,
 }
 
-/// The growth of a window in congestion avoidance. Windows are in segments, times in seconds.
-trait Growth: core::fmt::Debug {
-    /// Returns the window after `acked` segments were acknowledged.
-    fn on_ack(&mut self, now: f64, window: f64, acked: u32, rtt: f64) -> f64;
-
-    /// Returns the slow-start threshold after a segment was lost.
-    fn on_loss(&mut self, window: f64) -> f64;
+impl Tcp {
+    fn control(self) -> Box<dyn Control> {
+        match self {
+            Self::Reno => Box::new(Windowed::new(Reno)),
+            Self::Cubic => Box::new(Windowed::new(Cubic::default())),
+        }
+    }
 }
 
 /// A flow of TCP.
@@ -60,7 +70,7 @@ pub(super) struct TcpFlow {
 impl TcpFlow {
     pub(super) fn new(tcp: Tcp) -> Self {
         Self {
-            sender: Sender::new(tcp),
+            sender: Sender::new(tcp.control()),
             receiver: Receiver::default(),
         }
     }

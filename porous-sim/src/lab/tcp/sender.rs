@@ -1,4 +1,4 @@
-//! The sender of TCP: its windows, its timer, and its segments.
+//! The sender of TCP: its timer, its segments, and what it tells its congestion control.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -6,13 +6,9 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-use super::cubic::Cubic;
-use super::reno::Reno;
+use super::control::{Ack, Control};
 use super::scoreboard::Scoreboard;
-use super::{Acknowledgement, Growth, SEGMENT, Seen, Tcp, segment};
-
-/// The first window, in segments (RFC 6928).
-const INITIAL_WINDOW: f64 = 10.0;
+use super::{Acknowledgement, SEGMENT, Seen, segment};
 
 /// The shortest and the longest timeout (RTO), in seconds.
 const LEAST_RTO: f64 = 0.2;
@@ -30,9 +26,7 @@ struct Recovery {
 #[derive(Debug)]
 pub(super) struct Sender {
     begun: bool,
-    growth: Box<dyn Growth>,
-    window: f64,
-    threshold: f64,
+    control: Box<dyn Control>,
     board: Scoreboard,
     recovery: Option<Recovery>,
     /// The smoothed round trip and its variation, in seconds; `None` before the first sample (RFC 6298).
@@ -43,15 +37,10 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(tcp: Tcp) -> Self {
+    pub(super) fn new(control: Box<dyn Control>) -> Self {
         Self {
             begun: false,
-            growth: match tcp {
-                Tcp::Reno => Box::new(Reno),
-                Tcp::Cubic => Box::new(Cubic::default()),
-            },
-            window: INITIAL_WINDOW,
-            threshold: f64::INFINITY,
+            control,
             board: Scoreboard::default(),
             recovery: None,
             rtt: None,
@@ -81,13 +70,16 @@ impl Sender {
         let lost = self.board.find_lost();
         self.lost += u64::from(lost);
         if lost > 0 && self.recovery.is_none() {
-            self.cut(false);
-            self.window = self.threshold;
+            self.recover(false);
+            self.control.on_recovery();
         }
-        // After a timeout the window grows again by slow start. In fast recovery it stands still.
-        if self.recovery.is_none_or(|recovery| recovery.by_timer) && moved {
-            self.grow(now, acked + sacked);
-        }
+        self.control.on_ack(&Ack {
+            now: now.as_micros() as f64 / 1e6,
+            moved,
+            newly: acked + sacked,
+            rtt: self.rtt.map(|[mean, _]| mean),
+            in_fast_recovery: self.recovery.is_some_and(|recovery| !recovery.by_timer),
+        });
         if moved {
             self.arm(now);
         }
@@ -106,22 +98,9 @@ impl Sender {
         self.rto = (mean + 4.0 * variance).clamp(LEAST_RTO, LONGEST_RTO);
     }
 
-    /// Begins an episode of loss: cuts the threshold once, however many segments are lost in it.
-    fn cut(&mut self, by_timer: bool) {
-        self.threshold = self.growth.on_loss(self.window).max(2.0);
+    fn recover(&mut self, by_timer: bool) {
         let until = self.board.next();
         self.recovery = Some(Recovery { until, by_timer });
-    }
-
-    /// RFC 5681 §3.1, by the segments acknowledged, but at most two (RFC 3465).
-    fn grow(&mut self, now: Instant, acked: u32) {
-        if self.window < self.threshold {
-            self.window += f64::from(acked.min(2));
-            return;
-        }
-        let rtt = self.rtt.map_or(0.1, |[mean, _]| mean);
-        let now = now.as_micros() as f64 / 1e6;
-        self.window = self.growth.on_ack(now, self.window, acked, rtt);
     }
 
     pub(super) fn serve(&mut self, now: Instant) {
@@ -130,12 +109,12 @@ impl Sender {
             return;
         }
         if self.board.in_flight() > 0 || self.board.has_lost() {
-            // RFC 5681 §3.1: a second timeout cuts no further.
-            if self.recovery.is_none_or(|recovery| !recovery.by_timer) {
-                self.cut(true);
+            let first = self.recovery.is_none_or(|recovery| !recovery.by_timer);
+            if first {
+                self.recover(true);
             }
             self.lost += u64::from(self.board.lose_all());
-            self.window = 1.0;
+            self.control.on_timeout(first);
             self.rto = (2.0 * self.rto).min(LONGEST_RTO);
         }
         self.arm(now);
@@ -147,7 +126,7 @@ impl Sender {
 
     pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
         // Whole segments only: the window may be a fraction.
-        if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.window {
+        if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.control.window() {
             return None;
         }
         if self.board.in_flight() == 0 {
@@ -163,7 +142,7 @@ impl Sender {
 
     pub(super) fn seen(&self) -> Seen {
         Seen {
-            window: self.window * SEGMENT as f64,
+            window: self.control.window() * SEGMENT as f64,
             rtt: Duration::from_secs_f64(self.rtt.map_or(0.0, |[mean, _]| mean)),
             lost: self.lost,
             ..Seen::default()

@@ -3,12 +3,15 @@
 //!
 //! Segments of 1448 bytes in packets of 1500; acknowledgements of 52 bytes and 8 more for each of at
 //! most three SACK blocks (RFC 2018), for every second segment or after 40 ms, at once if a segment is
-//! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), from ten segments
-//! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, the
-//! minimum of real systems. Segments are counted, not bytes, and their numbers do not wrap.
+//! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), or both window and
+//! rate follow BBR ([`bbr`]); all begin with ten segments (RFC 6928). Losses are found by SACK (RFC 6675), or
+//! by a timer (RFC 6298) of at least 200 ms, the minimum of real systems. Segments are counted, not bytes,
+//! and their numbers do not wrap.
 
+mod bbr;
 mod control;
 mod cubic;
+mod delivery;
 mod receiver;
 mod reno;
 mod scoreboard;
@@ -22,6 +25,7 @@ use alloc::vec::Vec;
 
 use porous_proto::Instant;
 
+use self::bbr::Bbr;
 use self::control::Control;
 use self::cubic::Cubic;
 use self::receiver::Receiver;
@@ -29,6 +33,7 @@ use self::reno::Reno;
 use self::sender::Sender;
 use self::window::Windowed;
 use super::ends::{Ends, Seen};
+use crate::Seed;
 
 /// The data of a segment, in bytes.
 pub(super) const SEGMENT: u64 = 1448;
@@ -42,20 +47,24 @@ const ACK: usize = 52 - 28;
 /// The first window, in segments (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
 
-/// The algorithm by which the window grows.
+/// The algorithm of the congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tcp {
     /// RFC 5681.
     Reno,
     /// RFC 9438.
     Cubic,
+    /// draft-ietf-ccwg-bbr.
+    Bbr,
 }
 
 impl Tcp {
-    fn control(self) -> Box<dyn Control> {
+    /// `seed` is of all chance in the control.
+    fn control(self, seed: Seed) -> Box<dyn Control> {
         match self {
             Self::Reno => Box::new(Windowed::new(Reno)),
             Self::Cubic => Box::new(Windowed::new(Cubic::default())),
+            Self::Bbr => Box::new(Bbr::new(seed)),
         }
     }
 }
@@ -68,9 +77,9 @@ pub(super) struct TcpFlow {
 }
 
 impl TcpFlow {
-    pub(super) fn new(tcp: Tcp) -> Self {
+    pub(super) fn new(tcp: Tcp, seed: Seed) -> Self {
         Self {
-            sender: Sender::new(tcp.control()),
+            sender: Sender::new(tcp.control(seed)),
             receiver: Receiver::default(),
         }
     }

@@ -51,7 +51,7 @@ impl<G: Growth> Control for Windowed<G> {
             return;
         }
         let rtt = ack.rtt.unwrap_or(0.1);
-        self.window = self.growth.on_ack(ack.now, self.window, ack.newly, rtt);
+        self.window = self.growth.on_ack(ack.at.now, self.window, ack.newly, rtt);
     }
 
     fn on_recovery(&mut self) {

@@ -15,6 +15,7 @@
 //! | "BBR.min_rtt: Estimated Minimum Round-Trip Time", the schedule of "ProbeRTT Logic" | [`delay`] |
 //! | "BBR.extra_acked" | [`aggregation`] |
 //! | "Updating the Model Upon Packet Loss" | [`bounds`] |
+//! | "Updating Network Path Model Parameters" as a whole | [`model`] |
 //! | "Pacing Rate", "Congestion Window" | [`Bbr`], and the sender, which spaces its segments |
 //!
 //! Left out:
@@ -35,19 +36,17 @@ mod aggregation;
 mod bandwidth;
 mod bounds;
 mod delay;
+mod model;
 mod phase;
 mod probe;
 mod rounds;
 #[cfg(test)]
 mod tests;
 
-use self::aggregation::{Aggregation, Expected};
-use self::bandwidth::{Bandwidth, FullPipe};
-use self::bounds::{BETA, LongTerm, Loss, ShortTerm};
-use self::delay::Delay;
+use self::bounds::{BETA, Loss};
+use self::model::{Doing, Model};
 use self::phase::Phase;
 use self::probe::Probe;
-use self::rounds::Rounds;
 use super::INITIAL_WINDOW;
 use super::control::{Ack, Control, Moment};
 use super::delivery::{Sample, Sent};
@@ -84,14 +83,9 @@ pub(super) struct Bbr {
     /// True while lost segments are repaired.
     in_recovery: bool,
     pace: f64,
-    bandwidth: Bandwidth,
-    pipe: FullPipe,
-    delay: Delay,
-    aggregation: Aggregation,
-    rounds: Rounds,
+    model: Model,
+    /// The round trip in which Drain began.
     drain_began: u64,
-    short: ShortTerm,
-    long: LongTerm,
     probe: Probe,
 }
 
@@ -103,27 +97,10 @@ impl Bbr {
             prior_window: 0.0,
             in_recovery: false,
             pace: Phase::Startup.pacing_gain() * INITIAL_WINDOW / FIRST_RTT,
-            bandwidth: Bandwidth::default(),
-            pipe: FullPipe::default(),
-            delay: Delay::new(),
-            aggregation: Aggregation::default(),
-            rounds: Rounds::default(),
+            model: Model::new(),
             drain_began: 0,
-            short: ShortTerm::new(),
-            long: LongTerm::new(),
             probe: Probe::new(seed),
         }
-    }
-
-    /// The bandwidth that the flow may use.
-    fn usable(&self) -> f64 {
-        self.bandwidth.get().min(self.short.bandwidth)
-    }
-
-    /// `gain` times the product of a bandwidth and the delay.
-    fn bdp(&self, bandwidth: f64, gain: f64) -> f64 {
-        let delay = self.delay.get();
-        delay.map_or(INITIAL_WINDOW, |delay| gain * bandwidth * delay)
     }
 
     /// A window that holds this volume (`QuantizationBudget`).
@@ -138,7 +115,7 @@ impl Bbr {
 
     /// The volume that the flow wants in flight (`TargetInflight`).
     fn target(&self) -> f64 {
-        self.bdp(self.usable(), 1.0).min(self.window)
+        self.model.bdp(1.0).min(self.window)
     }
 
     fn save_window(&mut self) {
@@ -153,32 +130,18 @@ impl Bbr {
 
     /// Takes the sample into the model of the path.
     fn learn(&mut self, ack: &Ack, sample: &Sample) {
-        let had_losses = self.short.on_ack(sample, ack.at.delivered);
-        if self.delay.get().is_none()
+        if self.model.delay.get().is_none()
             && let Some(rtt) = sample.rtt
         {
             self.pace = Phase::Startup.pacing_gain() * INITIAL_WINDOW / rtt;
         }
-        if self
-            .rounds
-            .on_ack(sample.newest.delivered, ack.at.delivered)
-        {
-            self.probe.on_round();
-        }
-        self.bandwidth.on_rate(sample.rate);
-        if had_losses && !self.phase.is_accelerating() {
-            self.short.lower(self.bandwidth.get(), self.window);
-        }
-        let expected = Expected {
-            bandwidth: self.usable(),
+        let doing = Doing {
             window: self.window,
+            is_accelerating: self.phase.is_accelerating(),
         };
-        let round = self.rounds.count();
-        self.aggregation.expire(round, !self.pipe.was_full);
-        self.aggregation
-            .on_ack(ack.at.now, ack.newly.into(), round, expected);
-        if self.rounds.has_begun() {
-            self.pipe.on_round(sample);
+        self.model.learn(ack, sample, doing);
+        if self.model.rounds.has_begun() {
+            self.probe.on_round();
         }
     }
 
@@ -186,30 +149,30 @@ impl Bbr {
     fn leave_startup(&mut self, ack: &Ack, sample: &Sample) {
         let is_lossy = self.phase == Phase::Startup
             && ack.in_fast_recovery
-            && self.short.has_ended_round()
-            && self.short.ranges() >= STARTUP_LOSSES
+            && self.model.short.has_ended_round()
+            && self.model.short.ranges() >= STARTUP_LOSSES
             && Loss::since(&sample.newest, ack.at.lost).is_too_high();
         if is_lossy {
-            self.pipe.was_full = true;
-            let bdp = self.bdp(self.usable(), 1.0);
-            self.long.flight = bdp.max(self.short.latest_volume());
+            self.model.pipe.was_full = true;
+            let bdp = self.model.bdp(1.0);
+            self.model.long.flight = bdp.max(self.model.short.latest_volume());
         }
-        if self.phase == Phase::Startup && self.pipe.was_full {
+        if self.phase == Phase::Startup && self.model.pipe.was_full {
             self.phase = Phase::Drain;
-            self.drain_began = self.rounds.count();
+            self.drain_began = self.model.rounds.count();
         }
         if self.phase != Phase::Drain {
             return;
         }
-        let is_drained = f64::from(ack.at.in_flight) <= self.whole(self.bdp(self.usable(), 1.0));
-        if is_drained || self.rounds.count() > self.drain_began + DRAIN_ROUNDS {
+        let is_drained = f64::from(ack.at.in_flight) <= self.whole(self.model.bdp(1.0));
+        if is_drained || self.model.rounds.count() > self.drain_began + DRAIN_ROUNDS {
             self.go_down(&ack.at);
         }
     }
 
     /// `UpdateProbeBWCyclePhase`.
     fn cycle(&mut self, ack: &Ack, sample: &Sample) {
-        if !self.pipe.was_full || self.adapt(ack, sample) {
+        if !self.model.pipe.was_full || self.adapt(ack, sample) {
             return;
         }
         let now = ack.at.now;
@@ -219,13 +182,13 @@ impl Bbr {
             }
             Phase::Down => {
                 let flight = f64::from(ack.at.in_flight);
-                let bdp = self.whole(self.bdp(self.bandwidth.get(), 1.0));
-                let headroom = self.long.with_headroom().max(LEAST_WINDOW);
+                let bdp = self.whole(self.model.full_bdp());
+                let headroom = self.model.long.with_headroom().max(LEAST_WINDOW);
                 if flight <= headroom && flight <= bdp {
                     self.phase = Phase::Cruise;
                 }
             }
-            Phase::Refill if self.rounds.has_begun() => {
+            Phase::Refill if self.model.rounds.has_begun() => {
                 self.probe.has_samples = true;
                 self.go_up(&ack.at, sample);
             }
@@ -245,12 +208,12 @@ impl Bbr {
 
     /// `AdaptLongTermModel`. Returns true if it has changed the phase.
     fn adapt(&mut self, ack: &Ack, sample: &Sample) -> bool {
-        if self.probe.is_stopping && self.rounds.has_begun() {
+        if self.probe.is_stopping && self.model.rounds.has_begun() {
             self.probe.has_samples = false;
             self.probe.is_stopping = false;
             if self.phase.is_probe_bw() {
                 if !sample.newest.held_back {
-                    self.bandwidth.advance();
+                    self.model.bandwidth.advance();
                 }
                 if self.probe.was_cautious && !self.probe.was_too_high {
                     // What stopped early has gone well: look again, and do not stop.
@@ -262,11 +225,11 @@ impl Bbr {
         if Loss::since(&sample.newest, ack.at.lost).is_too_high() {
             return false;
         }
-        self.long.allow(sample.newest.in_flight);
+        self.model.long.allow(sample.newest.in_flight);
         if self.phase == Phase::Up && self.is_bound(ack) {
-            self.long.raise(ack.newly);
-            if self.rounds.has_begun() {
-                self.long.steepen(self.window);
+            self.model.long.raise(ack.newly);
+            if self.model.rounds.has_begun() {
+                self.model.long.steepen(self.window);
             }
         }
         false
@@ -274,45 +237,45 @@ impl Bbr {
 
     /// True if the long-term bound is what keeps the flight from growing.
     fn is_bound(&self, ack: &Ack) -> bool {
-        ack.is_window_full && self.window >= self.long.flight
+        ack.is_window_full && self.window >= self.model.long.flight
     }
 
     /// `IsTimeToGoDown`.
     fn has_seen_enough(&mut self, ack: &Ack, sample: &Sample) -> bool {
-        if self.probe.was_too_high && self.long.is_reached(ack.flight) {
+        if self.probe.was_too_high && self.model.long.is_reached(ack.flight) {
             self.probe.was_cautious = true;
             return true;
         }
         if self.is_bound(ack) {
-            self.pipe.restart(sample.rate);
+            self.model.pipe.restart(sample.rate);
             return false;
         }
-        self.pipe.is_full()
+        self.model.pipe.is_full()
     }
 
     /// `StartProbeBW_DOWN`.
     fn go_down(&mut self, at: &Moment) {
-        self.short.forget_round();
+        self.model.short.forget_round();
         self.probe.wait(at.now);
-        self.rounds.restart(at.delivered);
+        self.model.rounds.restart(at.delivered);
         self.phase = Phase::Down;
     }
 
     /// `StartProbeBW_REFILL`.
     fn refill(&mut self, at: &Moment) {
-        self.short.forget_bounds();
-        self.long.restart();
+        self.model.short.forget_bounds();
+        self.model.long.restart();
         self.probe.refill();
-        self.rounds.restart(at.delivered);
+        self.model.rounds.restart(at.delivered);
         self.phase = Phase::Refill;
     }
 
     /// `StartProbeBW_UP`.
     fn go_up(&mut self, at: &Moment, sample: &Sample) {
-        self.rounds.restart(at.delivered);
-        self.pipe.restart(sample.rate);
+        self.model.rounds.restart(at.delivered);
+        self.model.pipe.restart(sample.rate);
         self.phase = Phase::Up;
-        self.long.steepen(self.window);
+        self.model.long.steepen(self.window);
     }
 
     /// `CheckProbeRTT`.
@@ -324,7 +287,7 @@ impl Bbr {
                 round_passed: false,
             };
             self.probe.is_stopping = true;
-            self.rounds.restart(at.delivered);
+            self.model.rounds.restart(at.delivered);
         }
         let most = self.probe_rtt_window();
         let Phase::ProbeRtt {
@@ -337,11 +300,11 @@ impl Bbr {
         match *until {
             None if f64::from(at.in_flight) <= most => {
                 *until = Some(at.now + PROBE_RTT);
-                self.rounds.restart(at.delivered);
+                self.model.rounds.restart(at.delivered);
             }
             None => {}
             Some(until) => {
-                *round_passed |= self.rounds.has_begun();
+                *round_passed |= self.model.rounds.has_begun();
                 if *round_passed && at.now > until {
                     self.leave_probe_rtt(at);
                 }
@@ -351,10 +314,10 @@ impl Bbr {
 
     /// `CheckProbeRTTDone`, `ExitProbeRTT`.
     fn leave_probe_rtt(&mut self, at: &Moment) {
-        self.delay.postpone(at.now);
+        self.model.delay.postpone(at.now);
         self.restore_window();
-        self.short.forget_bounds();
-        if self.pipe.was_full {
+        self.model.short.forget_bounds();
+        if self.model.pipe.was_full {
             self.go_down(at);
             // The queue is empty already.
             self.phase = Phase::Cruise;
@@ -365,25 +328,25 @@ impl Bbr {
 
     /// The window of `ProbeRTT`, to be asked in this phase only.
     fn probe_rtt_window(&self) -> f64 {
-        let bdp = self.bdp(self.usable(), self.phase.window_gain());
+        let bdp = self.model.bdp(self.phase.window_gain());
         bdp.max(LEAST_WINDOW)
     }
 
     /// `SetPacingRate`.
     fn set_pace(&mut self) {
-        let pace = self.phase.pacing_gain() * self.usable() * PACING_MARGIN;
+        let pace = self.phase.pacing_gain() * self.model.usable() * PACING_MARGIN;
         // Before the path is full, a slow sample tells of the start and not of the path.
-        if self.pipe.was_full || pace > self.pace {
+        if self.model.pipe.was_full || pace > self.pace {
             self.pace = pace;
         }
     }
 
     /// `SetCwnd`.
     fn set_window(&mut self, ack: &Ack) {
-        let most = self.bdp(self.usable(), self.phase.window_gain()) + self.aggregation.get();
+        let most = self.model.bdp(self.phase.window_gain()) + self.model.extra();
         let most = self.whole(most);
         let grown = self.window + f64::from(ack.newly);
-        if self.pipe.was_full {
+        if self.model.pipe.was_full {
             self.window = grown.min(most);
         } else if self.window < most || (ack.at.delivered as f64) < INITIAL_WINDOW {
             self.window = grown;
@@ -393,10 +356,10 @@ impl Bbr {
         }
         let bound = match self.phase {
             Phase::Startup | Phase::Drain => f64::INFINITY,
-            Phase::Down | Phase::Refill | Phase::Up => self.long.flight,
-            Phase::Cruise | Phase::ProbeRtt { .. } => self.long.with_headroom(),
+            Phase::Down | Phase::Refill | Phase::Up => self.model.long.flight,
+            Phase::Cruise | Phase::ProbeRtt { .. } => self.model.long.with_headroom(),
         };
-        let bound = bound.min(self.short.flight).max(LEAST_WINDOW);
+        let bound = bound.min(self.model.short.flight).max(LEAST_WINDOW);
         self.window = self.window.max(LEAST_WINDOW).min(bound);
     }
 
@@ -405,7 +368,7 @@ impl Bbr {
         self.probe.was_too_high = true;
         self.probe.has_samples = false;
         if !sent.held_back {
-            self.long.flight = loss.flight().max(BETA * self.target());
+            self.model.long.flight = loss.flight().max(BETA * self.target());
         }
         if self.phase == Phase::Up {
             self.go_down(at);
@@ -434,9 +397,9 @@ impl Control for Bbr {
             self.learn(ack, sample);
             self.leave_startup(ack, sample);
             self.cycle(ack, sample);
-            let is_due = self.delay.on_ack(ack.at.now, sample.rtt);
+            let is_due = self.model.delay.on_ack(ack.at.now, sample.rtt);
             self.probe_rtt(&ack.at, is_due);
-            self.short.advance(sample);
+            self.model.short.advance(sample);
         }
         self.set_pace();
         self.set_window(ack);
@@ -444,10 +407,10 @@ impl Control for Bbr {
 
     /// `HandleLostPacket`.
     fn on_lost(&mut self, at: &Moment, sent: &Sent) {
-        if !self.short.has_lost() {
+        if !self.model.short.has_lost() {
             self.save_window();
         }
-        self.short.on_lost(sent.number, at.delivered);
+        self.model.short.on_lost(sent.number, at.delivered);
         let loss = Loss::since(sent, at.lost);
         if self.probe.has_samples && loss.is_too_high() {
             self.answer_loss(at, sent, loss);

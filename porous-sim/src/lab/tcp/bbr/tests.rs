@@ -26,6 +26,8 @@ struct Passage {
     began: f64,
     pace: f64,
     window: f64,
+    /// True if a sample was marked as held back.
+    held_back: bool,
 }
 
 /// BBR, and a list of its phases.
@@ -36,7 +38,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn note(&self, now: f64) {
+    fn note(&self, now: f64, sample: Option<&Sample>) {
         let mut passages = self.passages.borrow_mut();
         let phase = self.bbr.phase;
         let last = passages.last().copied();
@@ -49,6 +51,8 @@ impl Watched {
             began: same.map_or(now, |same| same.began),
             pace: self.bbr.pace,
             window: self.bbr.window,
+            held_back: same.is_some_and(|same| same.held_back)
+                || sample.is_some_and(|sample| sample.newest.held_back),
         });
     }
 }
@@ -68,12 +72,12 @@ impl Control for Watched {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.bbr.on_ack(ack);
-        self.note(ack.at.now);
+        self.note(ack.at.now, ack.sample.as_ref());
     }
 
     fn on_lost(&mut self, at: &Moment, sent: &Sent) {
         self.bbr.on_lost(at, sent);
-        self.note(at.now);
+        self.note(at.now, None);
     }
 
     fn on_recovery(&mut self) {
@@ -191,6 +195,16 @@ fn the_flight_is_small_for_a_moment_every_few_seconds() {
     assert!(began.len() >= 5, "{began:?}");
     for pair in began.windows(2) {
         assert!((5.0..8.0).contains(&(pair[1] - pair[0])), "{began:?}");
+    }
+}
+
+/// Or the bandwidth would be forgotten for a flight that was small on purpose.
+#[test]
+fn samples_of_the_small_flight_are_marked() {
+    let passages = passages(40);
+    for pair in passages.windows(2) {
+        let is_small = pair.iter().any(|of| name(of.phase) == "probe rtt");
+        assert_eq!(pair[1].held_back, is_small, "{pair:?}");
     }
 }
 

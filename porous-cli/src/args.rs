@@ -50,6 +50,35 @@ pub(crate) enum SimCommand {
     // Described by their arguments.
     Swarm(SwarmArgs),
     Lab(LabArgs),
+    Road(RoadArgs),
+}
+
+/// Runs flows on one simulated road and prints what each got.
+///
+/// The situation is words KEY=VALUE, with these defaults:
+///
+///   rate=10000 rtt=50 q=100 from=10 end=60 seed=1 flow=default
+///
+/// rate=KBITS, rtt=MS, q=PERCENT of a BDP, or q=time:MS, q=codel, q=fqcodel; loss=PERCENT and aloss=PERCENT
+/// (there and back), jit=MS, jre=1 (jitter reorders), jstep=MS, wander=J:TAU, radio=LO:HI:TAU, policer=BYTES,
+/// ticks=HZ, at=SECOND:delay|rate|loss|down:VALUE, every=PERIOD:LEN, step=LO:HI:SECONDS, gap=MS, trace=FILE,
+/// from=SECOND, end=SECOND, seed=N, and for each kind of flow
+///
+///   flow=NAME[*N][+game|+stRATExBYTES[r]|+pushSECONDSxBYTES][@START[-STOP]][:RTT]
+///
+/// NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or tcpbbr. The documentation of
+/// `porous_sim::lab::Scenario` explains each word. The output is the same on every machine.
+///
+/// The exit status is 0, or 2 if a word means nothing.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RoadArgs {
+    /// The words, in one argument or several
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) text: Vec<String>,
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// Measures congestion controllers on shared bottlenecks: alone, among flows of the same controller, and
@@ -162,7 +191,7 @@ pub(crate) struct DemoArgs {
     /// The file to send, at most 256 MiB [default: the first MiB of this program]
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
-    /// A file to write the results to as well, as JSON
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
 }

@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod args;
 mod demo;
+mod json;
 mod sim;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     match cli.command {
         Command::Demo(args) => demo::main(&args),
         Command::Sim(SimCommand::Lab(args)) => sim::lab::main(&args),
+        Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
     }
 }

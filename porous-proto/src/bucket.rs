@@ -1,13 +1,11 @@
 //! Rates: a token bucket in integers. It caps channels (`docs/deviations.md` T21), peers and the host, and
 //! spreads what a controller lets go (§3.1.4).
 
-use core::time::Duration;
-
-use crate::time::{self, Instant};
+use crate::time::{Instant, Micros};
 
 /// Time whose bytes a sender may make up for that was held back and is looked at late: hosts in a game loop
 /// look at the time seldom.
-const LATE_MAX: Duration = Duration::from_millis(100);
+const LATE_MAX: Micros = Micros::from_millis(100);
 
 /// Microseconds in a second: credit is counted in millionths of a byte.
 const SECOND: i64 = 1_000_000;
@@ -34,9 +32,9 @@ impl Bucket {
     }
 
     /// A bucket that has saved what comes in this time.
-    pub(crate) fn full(rate: u32, saved: Duration) -> Self {
+    pub(crate) fn full(rate: u32, saved: Micros) -> Self {
         Self {
-            credit: i64::from(rate).saturating_mul(micros(saved)),
+            credit: gain(rate, saved),
             ..Self::new(rate)
         }
     }
@@ -50,19 +48,17 @@ impl Bucket {
         if rate == self.rate {
             return;
         }
-        self.fill(now, Duration::ZERO);
+        self.fill(now, Micros::ZERO);
         // What a late look has saved up was saved at the old rate.
         self.credit = self.credit.min(0);
         self.rate = rate;
     }
 
     /// Lets time pay debts, and save at most what is sent in `most`.
-    pub(crate) fn fill(&mut self, now: Instant, most: Duration) {
-        let rate = i64::from(self.rate);
-        let elapsed = now.saturating_duration_since(self.filled);
-        let gain = rate.saturating_mul(micros(elapsed));
-        let full = rate.saturating_mul(micros(most));
-        let filled = self.credit.saturating_add(gain).min(full);
+    pub(crate) fn fill(&mut self, now: Instant, most: Micros) {
+        let gained = gain(self.rate, now.since(self.filled));
+        let filled = self.credit.saturating_add(gained);
+        let filled = filled.min(gain(self.rate, most));
         // What was saved under a larger limit is kept: a limit bounds only what this call adds.
         (self.credit, self.filled) = (self.credit.max(filled), now);
     }
@@ -71,12 +67,11 @@ impl Bucket {
     /// are saved.
     pub(crate) fn pace(&mut self, rate: u32, most: u64, now: Instant) {
         self.rate = rate;
-        let elapsed = now.saturating_duration_since(self.filled);
-        let gain = i64::from(rate).saturating_mul(micros(elapsed));
+        let gained = gain(rate, now.since(self.filled));
         let full = i64::try_from(most)
             .unwrap_or(i64::MAX)
             .saturating_mul(SECOND);
-        (self.credit, self.filled) = (self.credit.saturating_add(gain).min(full), now);
+        (self.credit, self.filled) = (self.credit.saturating_add(gained).min(full), now);
     }
 
     /// The host looks at senders that were held back until now.
@@ -89,13 +84,13 @@ impl Bucket {
         if !self.is_capped() {
             return None;
         }
-        self.fill(now, Duration::ZERO);
+        self.fill(now, Micros::ZERO);
         if self.credit >= 0 {
             return None;
         }
         let missing = self.credit.unsigned_abs();
         let wait = missing.div_ceil(u64::from(self.rate.max(1)));
-        Some(now + Duration::from_micros(wait))
+        Some(now + Micros::new(wait))
     }
 
     /// A message of this many bytes is sent.
@@ -113,11 +108,7 @@ impl Bucket {
     ///
     /// If more than one message is owed, or more was saved up than a late look allows.
     pub(crate) fn audit(&self, longest: u64) {
-        let rate = i64::from(self.rate);
-        assert!(
-            self.credit <= rate.saturating_mul(micros(LATE_MAX)),
-            "{self:?}"
-        );
+        assert!(self.credit <= gain(self.rate, LATE_MAX), "{self:?}");
         let owed = i64::try_from(longest)
             .unwrap_or(i64::MAX)
             .saturating_mul(SECOND);
@@ -125,19 +116,20 @@ impl Bucket {
     }
 }
 
-fn micros(duration: Duration) -> i64 {
-    i64::try_from(time::micros(duration)).unwrap_or(i64::MAX)
+/// Millionths of a byte that come in this time at `rate` bytes a second.
+fn gain(rate: u32, time: Micros) -> i64 {
+    i64::try_from(u64::from(rate).saturating_mul(time.get())).unwrap_or(i64::MAX)
 }
 
 /// Time whose bytes a cap saves while nothing is held back: a fiftieth of any second, so that all that a game
 /// sends in one step below the cap leaves in that step.
-const SAVED: Duration = Duration::from_millis(20);
+const SAVED: Micros = Micros::from_millis(20);
 
 /// One of this many parts of the cap is left for data, however much leaves that is not held back.
 const PARTS: u64 = 8;
 
 /// Time whose bytes of the cap are the most that is remembered of what was not held back.
-const DEBT: Duration = Duration::from_millis(100);
+const DEBT: Micros = Micros::from_millis(100);
 
 /// The cap of a peer or of the host. It holds back data alone, but counts all bytes (`docs/deviations.md`
 /// P11).
@@ -169,13 +161,13 @@ impl Cap {
 
     /// The least credit, in millionths of a byte, if data of `bytes` left last.
     fn least(&self, bytes: u64) -> i64 {
-        let debt = i64::from(self.bucket.rate).saturating_mul(micros(DEBT));
+        let debt = gain(self.bucket.rate, DEBT);
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         bytes.saturating_mul(-SECOND).saturating_sub(debt)
     }
 
     /// Until when data is held back; `None` if it may leave. `step`: how late the host looks.
-    pub(crate) fn hold(&mut self, step: Duration, now: Instant) -> Option<Instant> {
+    pub(crate) fn hold(&mut self, step: Micros, now: Instant) -> Option<Instant> {
         if !self.bucket.is_capped() {
             self.is_holding = false; // by a cap that was there before
             return None;
@@ -198,9 +190,8 @@ impl Cap {
     /// When data may leave, whatever else has left: this leaves it a part of the cap.
     fn due(&self) -> Instant {
         let (sent, bytes) = self.last;
-        let wait = u128::from(bytes) * u128::from(PARTS) * 1_000_000;
-        let wait = wait / u128::from(self.bucket.rate.max(1));
-        sent + Duration::from_micros(u64::try_from(wait).unwrap_or(u64::MAX))
+        let millionths = bytes.saturating_mul(PARTS * SECOND.unsigned_abs());
+        sent + Micros::new(millionths / u64::from(self.bucket.rate.max(1)))
     }
 
     /// Data of this many bytes leaves.
@@ -342,14 +333,14 @@ mod tests {
     mod cap {
         use super::super::*;
 
-        const MS: Duration = Duration::from_millis(1);
+        const MS: Micros = Micros::from_millis(1);
 
-        fn at(ms: u32) -> Instant {
+        fn at(ms: u64) -> Instant {
             Instant::ZERO + ms * MS
         }
 
         /// The bytes of data that leave at `now`, in datagrams of `len` bytes.
-        fn sent(cap: &mut Cap, len: u64, step: Duration, now: Instant) -> u64 {
+        fn sent(cap: &mut Cap, len: u64, step: Micros, now: Instant) -> u64 {
             let mut sent = 0;
             while cap.hold(step, now).is_none() {
                 cap.spend(len, now);
@@ -362,7 +353,7 @@ mod tests {
         fn what_a_step_sends_below_the_cap_leaves_in_that_step() {
             let mut cap = Cap::new(60_000);
             for step in 1..1000 {
-                let now = Instant::ZERO + step * Duration::from_micros(16_667);
+                let now = Instant::ZERO + step * Micros::new(16_667);
                 for _ in 0..3 {
                     assert_eq!(cap.hold(16 * MS, now), None, "{step}");
                     cap.spend(300, now);
@@ -376,10 +367,10 @@ mod tests {
                 for step in [1, 5, 16] {
                     let mut cap = Cap::new(rate);
                     let looks = (1000..9000).step_by(step);
-                    let step = MS * u32::try_from(step).unwrap();
+                    let step = step as u64 * MS;
                     let sent = looks.map(|ms| (ms, sent(&mut cap, len, step, at(ms))));
                     let sent: alloc::vec::Vec<_> = sent.collect();
-                    let within = |from: u32| {
+                    let within = |from: u64| {
                         let second = sent
                             .iter()
                             .filter(|(ms, _)| (from..from + 1000).contains(ms));
@@ -409,7 +400,7 @@ mod tests {
                         cap.spend(1000, now);
                     }
                 }
-                let elapsed = now.saturating_duration_since(at(1000)).as_secs();
+                let elapsed = now.since(at(1000)).get() / 1_000_000;
                 let eighth = u64::from(rate) * elapsed / 8000;
                 assert!(
                     (eighth * 9 / 10..=eighth).contains(&count),

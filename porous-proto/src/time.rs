@@ -1,7 +1,7 @@
 //! The protocol's notion of time: microseconds since an epoch that the driver chooses.
 
 use core::fmt;
-use core::ops::Add;
+use core::ops::{Add, Div, Mul, Sub};
 use core::time::Duration;
 
 /// A point in time: microseconds since an epoch that the driver of the host chooses.
@@ -66,6 +66,12 @@ impl Instant {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }
 
+    /// The time from `earlier` to `self`, as [`saturating_duration_since`](Self::saturating_duration_since)
+    /// tells it.
+    pub(crate) const fn since(self, earlier: Self) -> Micros {
+        Micros(self.0.saturating_sub(earlier.0))
+    }
+
     /// Whether this is the time that never comes.
     pub(crate) const fn is_never(self) -> bool {
         self.0 == u64::MAX
@@ -78,6 +84,118 @@ impl Add<Duration> for Instant {
 
     fn add(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(micros(duration)))
+    }
+}
+
+/// Saturates: a deadline that is too far away never comes.
+impl Add<Micros> for Instant {
+    type Output = Self;
+
+    fn add(self, time: Micros) -> Self {
+        Self(self.0.saturating_add(time.0))
+    }
+}
+
+/// A length of time in microseconds. Arithmetic saturates at both ends.
+///
+/// The public interface has `Duration`, which takes twice the bytes and whose arithmetic is in two parts:
+/// times are converted there, and reckoned with in this unit.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Micros(u64);
+
+impl Micros {
+    pub(crate) const ZERO: Self = Self(0);
+
+    /// For ever, as `Duration::MAX`.
+    pub(crate) const MAX: Self = Self(u64::MAX);
+
+    pub(crate) const fn new(micros: u64) -> Self {
+        Self(micros)
+    }
+
+    pub(crate) const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1000))
+    }
+
+    pub(crate) const fn from_secs(seconds: u64) -> Self {
+        Self(seconds.saturating_mul(1_000_000))
+    }
+
+    /// The number of microseconds.
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn duration(self) -> Duration {
+        if self.0 == u64::MAX {
+            Duration::MAX
+        } else {
+            Duration::from_micros(self.0)
+        }
+    }
+}
+
+/// Rounds down to whole microseconds.
+impl From<Duration> for Micros {
+    fn from(duration: Duration) -> Self {
+        Self(micros(duration))
+    }
+}
+
+impl From<Micros> for Duration {
+    fn from(time: Micros) -> Self {
+        time.duration()
+    }
+}
+
+impl Add for Micros {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Micros {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Mul<u64> for Micros {
+    type Output = Self;
+
+    fn mul(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
+}
+
+impl Mul<Micros> for u64 {
+    type Output = Micros;
+
+    fn mul(self, time: Micros) -> Micros {
+        time * self
+    }
+}
+
+/// Rounds down. For constant divisors.
+impl Div<u64> for Micros {
+    type Output = Self;
+
+    fn div(self, divisor: u64) -> Self {
+        Self(self.0 / divisor)
+    }
+}
+
+impl fmt::Debug for Micros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.duration().fmt(f)
     }
 }
 
@@ -111,9 +229,29 @@ mod tests {
         let late = Instant::from_micros(u64::MAX - 1) + Duration::from_secs(1);
         assert!(late.is_never());
         assert_eq!(late + Duration::MAX, Instant::NEVER);
+        assert_eq!(late + Micros::from_secs(1), Instant::NEVER);
+        assert_eq!(Instant::ZERO.since(late), Micros::ZERO);
+        let long = Micros::new(u64::MAX / 2);
+        assert_eq!(3 * long, Micros::MAX);
+        assert_eq!(long + long + long, Micros::MAX);
+        assert_eq!(Micros::ZERO - long, Micros::ZERO);
         assert_eq!(
             Instant::ZERO.saturating_duration_since(late),
             Duration::ZERO
         );
+    }
+
+    #[test]
+    fn times_are_converted_to_whole_microseconds_and_for_ever_stays() {
+        let times = [
+            (Duration::from_nanos(1999), Micros::new(1)),
+            (Duration::from_millis(1500), Micros::from_millis(1500)),
+            (Duration::from_secs(1 << 50), Micros::MAX),
+        ];
+        for (duration, micros) in times {
+            assert_eq!(Micros::from(duration), micros);
+        }
+        assert_eq!(Micros::from_millis(7).duration(), Duration::from_millis(7));
+        assert_eq!(Micros::MAX.duration(), Duration::MAX);
     }
 }

@@ -96,6 +96,7 @@ pub(crate) struct Bursts {
 pub struct LinkConfig {
     pub(crate) delay: Duration,
     pub(crate) jitter: Duration,
+    pub(crate) jitter_step: Duration,
     pub(crate) jitter_reorders: bool,
     pub(crate) loss: Chance,
     pub(crate) bursts: Bursts,
@@ -127,6 +128,7 @@ impl LinkConfig {
         Self {
             delay: Duration::ZERO,
             jitter: Duration::ZERO,
+            jitter_step: Duration::ZERO,
             jitter_reorders: false,
             loss: Chance::NEVER,
             bursts: Bursts {
@@ -182,6 +184,22 @@ impl LinkConfig {
     #[must_use]
     pub const fn jitter(mut self, jitter: Duration) -> Self {
         self.jitter = jitter;
+        self
+    }
+
+    /// Jitter comes in steps, as on a radio that sends in frames: beyond the shortest time, the time of travel
+    /// is rounded up to a multiple of this. Default: 0, no steps.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let c = porous_sim::LinkConfig::new().jitter(ms(10)).jitter_step(ms(5));
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn jitter_step(mut self, step: Duration) -> Self {
+        self.jitter_step = step;
         self
     }
 

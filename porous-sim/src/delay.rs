@@ -14,6 +14,8 @@ pub(crate) fn travel(config: &LinkConfig, dice: &Dice, effect: Effect, number: u
     let jitter = micros(config.jitter);
     let spread = jitter.saturating_mul(2).saturating_add(1);
     let offset = below(dice.draw(effect, number), spread);
+    let step = micros(config.jitter_step).max(1);
+    let offset = offset.checked_next_multiple_of(step).unwrap_or(offset);
     let micros = micros(config.delay)
         .saturating_add(offset)
         .saturating_sub(jitter);
@@ -53,6 +55,18 @@ mod tests {
         assert_eq!(range(&c), (100, 100));
         assert_eq!(range(&c.jitter(Duration::from_micros(30))), (70, 130));
         assert_eq!(range(&c.jitter(Duration::from_micros(150))), (0, 250));
+    }
+
+    #[test]
+    fn jitter_comes_in_steps() {
+        let dice = Dice::new(Seed::new(5));
+        let c = LinkConfig::new()
+            .delay(Duration::from_micros(100))
+            .jitter(Duration::from_micros(30))
+            .jitter_step(Duration::from_micros(25));
+        let all = (0..1000).map(|n| micros(travel(&c, &dice, Effect::Delay, n)));
+        let all: alloc::collections::BTreeSet<u64> = all.collect();
+        assert!(all.into_iter().eq([70, 95, 120, 145]));
     }
 
     #[test]

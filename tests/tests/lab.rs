@@ -1,6 +1,6 @@
 //! Quick rows of the congestion laboratory (`docs/lab/README.md`) as gates.
 
-use porous_sim::lab::{CONTROLLERS, Measure, ROWS, run};
+use porous_sim::lab::{CONTROLLERS, Measure, rows, run};
 
 /// Demands that are known to be missed: row, controller, measure.
 const MISSED: [(&str, &str, &str); 1] = [
@@ -9,10 +9,10 @@ const MISSED: [(&str, &str, &str); 1] = [
 ];
 
 /// Checks the controllers against the demands of these rows.
-fn hold(rows: &[&str]) {
+fn hold(names: &[&str]) {
     let (mut asked, mut wrong) = (0, Vec::new());
-    for name in rows {
-        let row = ROWS.iter().find(|row| row.name == *name);
+    for name in names {
+        let row = rows().find(|row| row.name == *name);
         let row = row.unwrap_or_else(|| panic!("no row has the name {name}"));
         for controller in CONTROLLERS
             .iter()
@@ -33,7 +33,7 @@ fn hold(rows: &[&str]) {
             }
         }
     }
-    assert!(asked >= rows.len(), "a gate for each row: {asked}");
+    assert!(asked >= names.len(), "a gate for each row: {asked}");
     assert!(
         wrong.is_empty(),
         "missed, or known as missed and not: {wrong:#?}"
@@ -81,7 +81,7 @@ fn games_get_what_they_need() {
 #[test]
 fn a_run_is_the_same_each_time() {
     let outcome = |row: &str| {
-        let row = ROWS.iter().find(|other| other.name == row).expect("a row");
+        let row = rows().find(|other| other.name == row).expect("a row");
         let outcome = run(row, &CONTROLLERS[0], true).expect("porous takes part everywhere");
         let values = outcome
             .measures

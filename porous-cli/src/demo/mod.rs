@@ -13,8 +13,7 @@ mod report;
 mod session;
 mod table;
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use porous_sim::Seed;
@@ -22,6 +21,7 @@ use porous_std::Bytes;
 
 use crate::USAGE;
 use crate::args::DemoArgs;
+use crate::json::{Json, print};
 use progress::Progress;
 use report::Report;
 use session::Session;
@@ -33,7 +33,7 @@ struct Files {
     /// The file that is sent.
     payload: Bytes,
     /// Where results are written, if anywhere.
-    json: Option<File>,
+    json: Option<Json>,
 }
 
 /// Runs the demo.
@@ -60,11 +60,7 @@ fn open(args: &DemoArgs) -> Result<Files, String> {
         Some(path) => format!("cannot read --file {}: {error}", path.display()),
         None => format!("cannot read this program, name another file by --file: {error}"),
     })?;
-    let create = |path: &std::path::PathBuf| {
-        let error = |error| format!("cannot write --json {}: {error}", path.display());
-        File::create(path).map_err(error)
-    };
-    let json = args.json.as_ref().map(create).transpose()?;
+    let json = args.json.as_deref().map(Json::open).transpose()?;
     Ok(Files { payload, json })
 }
 
@@ -83,10 +79,10 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
     progress.finish();
 
     let report = Report::new(args, seed, &files.payload, &session);
+    let is_silent = files.json.as_ref().is_some_and(Json::is_stdout);
     // Also if not all clients connected: the results say how many did.
-    if let Some(mut json) = files.json {
-        serde_json::to_writer_pretty(&json, &report)?;
-        writeln!(json)?;
+    if let Some(json) = files.json {
+        json.write(&report)?;
     }
     if !all_there {
         let connected = report.connected_clients;
@@ -96,10 +92,10 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
         );
         return Ok(false);
     }
-    match table::write(&report, &mut io::stdout().lock()) {
-        // The reader of the pipe may stop early, which says nothing about the run.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-        Ok(()) | Err(_) => {}
+    if !is_silent {
+        let mut text = Vec::new();
+        table::write(&report, &mut text)?;
+        print(&text)?;
     }
     explain(&report, &session);
     Ok(report.is_success())

@@ -2,6 +2,7 @@
 
 mod clock;
 pub(crate) mod lab;
+pub(crate) mod road;
 
 use core::num::NonZero;
 use core::time::Duration;

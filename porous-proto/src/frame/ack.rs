@@ -1,7 +1,5 @@
 //! The acknowledgement block of a short datagram (`docs/wire.md`, "Acknowledgements").
 
-use core::time::Duration;
-
 use arrayvec::ArrayVec;
 
 use crate::wire::{NoRoom, Reader, Writer, varint_length};
@@ -11,8 +9,8 @@ use super::Malformed;
 /// The most ranges of a block, beyond its map: old holes must not be told for ever.
 pub(crate) const MAX_RANGES: usize = 16;
 
-/// The unit of the delay byte: five bits of it count units, shifted by the other three.
-const DELAY_UNIT: Duration = Duration::from_micros(125);
+/// The unit of the delay byte in microseconds: five bits of it count units, shifted by the other three.
+const DELAY_UNIT: u64 = 125;
 
 const DELAY: u8 = 1 << 2;
 const RANGES: u8 = 1 << 1;
@@ -68,23 +66,18 @@ pub(crate) struct AckRange {
 }
 
 impl AckBlock {
-    /// How long the newest frame was held back.
-    pub(crate) fn held_back(&self) -> Duration {
-        self.delay.map_or(Duration::ZERO, |byte| {
-            let units = u32::from(byte & 0x1F) << (byte >> 5);
-            DELAY_UNIT.saturating_mul(units)
+    /// How long the newest frame was held back, in microseconds.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.delay.map_or(0, |byte| {
+            let units = u64::from(byte & 0x1F) << (byte >> 5);
+            units.saturating_mul(DELAY_UNIT)
         })
     }
 
-    /// The byte that tells that the newest frame was held back for this time; `None` for less than a unit.
-    pub(crate) fn delay(held_back: Duration) -> Option<u8> {
-        // A second or more is told as `FF`, as is all from half a second on.
-        let units = match held_back.as_secs() {
-            0 => held_back
-                .subsec_micros()
-                .checked_div(DELAY_UNIT.subsec_micros())?,
-            _ => u32::MAX,
-        };
+    /// The byte that tells that the newest frame was held back for this many microseconds; `None` for less
+    /// than a unit.
+    pub(crate) fn delay(held_back: u64) -> Option<u8> {
+        let units = held_back.checked_div(DELAY_UNIT)?;
         if units == 0 {
             return None;
         }

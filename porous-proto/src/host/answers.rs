@@ -14,7 +14,7 @@ use crate::frame::{
     Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Refuse, Reset,
 };
 use crate::hooks::canary::{Bug, strikes};
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
 
 /// The most replies that wait to be sent (told in `Config`), where as many may leave at once. A driver
@@ -42,7 +42,7 @@ const RESETS: u32 = 10;
 const STRANGERS: u32 = 10;
 
 /// The time for which that part is saved up while no answer leaves: as long as for the cap itself.
-const SAVED: Duration = Duration::from_millis(20);
+const SAVED: Micros = Micros::from_millis(20);
 
 /// An answer that costs no state but its place in the queue.
 #[derive(Clone, Copy, Debug)]

@@ -265,7 +265,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn handle_timeout(&mut self, now: Instant) {
         let timeout = self.local.config.timeouts.timeout;
         // How late this step is counts from the earliest deadline, before any is taken (T23).
-        let tick = self.steps.step(now, self.schedule.next(now), timeout);
+        let tick = self
+            .steps
+            .step(now, self.schedule.next(now), timeout.into());
         self.buffers.handle_timeout(tick.now);
         // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {

@@ -96,9 +96,9 @@ fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     let transfer = &session.transfer;
     let (path, figures) = (&transfer.outbound.path, &transfer.outbound.figures);
     let totals = session.sequencing.totals();
-    stats.rtt = path.rtt.smoothed();
-    stats.rtt_variance = path.rtt.variation();
-    stats.resend_timeout = path.rtt.timeout();
+    stats.rtt = path.rtt.smoothed().into();
+    stats.rtt_variance = path.rtt.variation().into();
+    stats.resend_timeout = path.rtt.timeout().into();
     stats.flight = transfer.outbound.queue.flight();
     stats.window = transfer.window();
     stats.path_mtu = path.mtu.current();
@@ -108,8 +108,8 @@ fn of_session(mut stats: PeerStats, session: &Session) -> PeerStats {
     stats.queued_bytes = u32::try_from(totals.room.used()).unwrap_or(u32::MAX);
     stats.frames_sent = figures.sent;
     stats.frames_lost = figures.lost;
-    stats.rtt_minimum = path.rtt.minimum().unwrap_or_default();
-    stats.jitter = path.rtt.jitter.get();
+    stats.rtt_minimum = path.rtt.minimum().unwrap_or_default().into();
+    stats.jitter = path.rtt.jitter.get().into();
     stats.frames_spurious = figures.spurious;
     stats.frames_received = transfer.inbound.frames();
     stats.frames_missing = transfer.inbound.missing();
@@ -386,7 +386,7 @@ impl Peer {
 
     /// T_rto (7), or under the modern policy the time after which it probes.
     pub(crate) fn resend_timeout(&self) -> Duration {
-        let timeout = |session: &Session| session.transfer.outbound.path.rtt.timeout();
+        let timeout = |session: &Session| session.transfer.outbound.path.rtt.timeout().into();
         self.phase.session().map_or(Duration::ZERO, timeout)
     }
 

@@ -9,12 +9,12 @@ use super::settings::{Identity, Role, Tick};
 use crate::event::DisconnectReason;
 use crate::frame::Offer;
 use crate::hooks::canary::{Bug, strikes};
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::transfer::Written;
 use crate::wire::NoRoom;
 
 /// The longest time between a reset and the ping that lets the remote host answer (`deviations.md` T24).
-const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
+const PING_INTERVAL_MAX: Micros = Micros::from_secs(1);
 
 /// A reset came: the remote host may have forgotten the connection. A host that sees our datagrams can
 /// forge resets, so that one ends nothing and only makes us less patient (`docs/wire.md`, "RESET";
@@ -23,7 +23,7 @@ const PING_INTERVAL_MAX: Duration = Duration::from_secs(1);
 struct Doubt {
     since: Instant,
     /// How long silence may last from then on: three T_rto (7) after the ping.
-    patience: Duration,
+    patience: Micros,
 }
 
 /// The application wants to disconnect once everything is flushed (`deviations.md` C13).

@@ -1,10 +1,8 @@
 //! The work that a remote host may make us do: as much as its bytes are worth, and a bounded excess a
 //! second (`docs/limits.md`, "Frames of a connected peer").
 
-use core::time::Duration;
-
 use crate::bucket::Bucket;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The bytes of a datagram that pay for one message. Most messages of a game are longer, so that an
 /// honest peer spends nothing.
@@ -21,7 +19,7 @@ const A_SECOND: u32 = 50_000;
 
 /// The time for which unused effort is saved up: a host that stood still takes in at once all that came
 /// in the meantime.
-const SAVED: Duration = Duration::from_secs(1);
+const SAVED: Micros = Micros::from_secs(1);
 
 /// The work of one peer's datagrams beyond what their bytes pay for, in messages.
 #[derive(Debug)]

@@ -98,10 +98,10 @@ impl Session {
             send_rate: agreement.send_rate,
             receive_rate: agreement.receive_rate,
             remote_rate: agreement.remote_rate,
-            timeout: timeouts.timeout.min(remote_timeout),
+            timeout: timeouts.timeout.min(remote_timeout).into(),
             policy: config.policy,
             congestion: config.controller(),
-            keepalive: timeouts.keepalive,
+            keepalive: timeouts.keepalive.into(),
             ecn: config.path.ecn,
             secret: own.secret,
         };

@@ -1,14 +1,12 @@
 //! What a host gives a peer: the peer's ids when it is made, the host's settings, and the time with each
 //! call.
 
-use core::time::Duration;
-
 use super::agreement::Agreement;
 use crate::config::Config;
 use crate::error::ConnectError;
 use crate::event::Ignored;
 use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal, grease};
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
 
 /// The settings of a host, for all its peers.
@@ -126,10 +124,10 @@ impl Identity {
 pub(crate) struct Tick {
     pub(crate) now: Instant,
     /// `T_step,avg` of (7): the average time between steps.
-    pub(crate) step: Duration,
+    pub(crate) step: Micros,
     /// How late the host is stepped when something is due, the worst of recent steps: 0 for a host that is
     /// called in time, about a step for one that is called once for each frame of a game.
-    pub(crate) lag: Duration,
+    pub(crate) lag: Micros,
     /// True if the host's cap holds back the data of all peers.
     pub(crate) is_full: bool,
     /// The most bytes that received packets of the peer may take, by the budget of the host.

@@ -267,8 +267,8 @@ impl Sequencing {
     pub(crate) fn channel_stats(&self, channel: u8) -> ChannelStats {
         let made = self.table.get(channel);
         made.map_or_else(ChannelStats::default, |made| ChannelStats {
-            queue_time: made.queue_time.smoothed(),
-            queue_time_longest: made.queue_time.longest(),
+            queue_time: made.queue_time.smoothed().into(),
+            queue_time_longest: made.queue_time.longest().into(),
             waiting: made.sender.waiting_count(),
         })
     }

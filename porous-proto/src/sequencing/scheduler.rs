@@ -342,7 +342,7 @@ impl Scheduler {
             return;
         };
         if let Some(since) = made.sender.take_since(id, shared.params) {
-            let waited = self.now.saturating_duration_since(since);
+            let waited = self.now.since(since);
             made.queue_time.sample(waited, self.now);
         }
     }

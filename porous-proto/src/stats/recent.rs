@@ -1,12 +1,10 @@
 //! What is remembered of the recent past, in a few bytes: extremes, shares, rates and jitter, most of them
 //! over a time that slides in halves.
 
-use core::time::Duration;
-
-use crate::time::{Instant, micros};
+use crate::time::{Instant, Micros};
 
 /// Half of the time for which an extreme of a path is remembered.
-const PATH_HALF: Duration = Duration::from_secs(5);
+const PATH_HALF: Micros = Micros::from_secs(5);
 
 /// What was noted in the current half and in the one before: the memory of one to two halves of time, without
 /// a list of samples.
@@ -19,8 +17,8 @@ struct Halves<T> {
 
 impl<T: Copy + Default> Halves<T> {
     /// Forgets what is older than two halves.
-    fn slide(&mut self, half: Duration, now: Instant) {
-        let age = now.saturating_duration_since(self.began);
+    fn slide(&mut self, half: Micros, now: Instant) {
+        let age = now.since(self.began);
         if age >= half {
             let is_recent = age < 2 * half;
             self.before = if is_recent {
@@ -33,22 +31,31 @@ impl<T: Copy + Default> Halves<T> {
     }
 }
 
+/// The shortest time of a half; for ever if there was none.
+#[derive(Clone, Copy, Debug)]
+struct Shortest(Micros);
+
+impl Default for Shortest {
+    fn default() -> Self {
+        Self(Micros::MAX)
+    }
+}
+
 /// The shortest time of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Minimum(Halves<Option<Duration>>);
+pub(crate) struct Minimum(Halves<Shortest>);
 
 impl Minimum {
-    pub(crate) fn sample(&mut self, time: Duration, now: Instant) {
+    pub(crate) fn sample(&mut self, time: Micros, now: Instant) {
         self.0.slide(PATH_HALF, now);
-        let least = self.0.current.unwrap_or(time);
-        self.0.current = Some(least.min(time));
+        self.0.current.0 = self.0.current.0.min(time);
     }
 
     /// `None` before the first sample.
     #[inline]
-    pub(crate) fn get(&self) -> Option<Duration> {
-        let halves = [self.0.before, self.0.current];
-        halves.into_iter().flatten().min()
+    pub(crate) fn get(&self) -> Option<Micros> {
+        let least = self.0.before.0.min(self.0.current.0);
+        (least < Micros::MAX).then_some(least)
     }
 }
 
@@ -67,38 +74,61 @@ impl Peak {
     }
 }
 
+/// A time that is smoothed: each sample counts for an eighth.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Smoothed {
+    /// In eighths of a microsecond: in whole ones it would stop short of its samples.
+    eighths: u64,
+}
+
+impl Smoothed {
+    /// `time`: what is assumed before the first sample.
+    pub(crate) const fn new(time: Micros) -> Self {
+        Self {
+            eighths: 8 * time.get(),
+        }
+    }
+
+    pub(crate) const fn sample(&mut self, time: Micros) {
+        self.eighths = self.eighths - self.eighths / 8 + time.get();
+    }
+
+    pub(crate) const fn get(&self) -> Micros {
+        Micros::new(self.eighths / 8)
+    }
+}
+
 /// Half of the time for which the longest time in the queue is remembered.
-const QUEUE_HALF: Duration = Duration::from_millis(2500);
+const QUEUE_HALF: Micros = Micros::from_millis(2500);
 
 /// Times that packets of one channel waited, in microseconds: 71 minutes stand for all that is longer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct QueueTime {
-    /// The smoothed time, in eighths of a microsecond.
-    smoothed: u64,
+    smoothed: Smoothed,
     longest: Halves<u32>,
 }
 
 impl QueueTime {
     /// A packet has waited this long.
-    pub(crate) fn sample(&mut self, waited: Duration, now: Instant) {
-        let waited = u32::try_from(micros(waited)).unwrap_or(u32::MAX);
-        self.smoothed = self.smoothed - self.smoothed / 8 + u64::from(waited);
+    pub(crate) fn sample(&mut self, waited: Micros, now: Instant) {
+        let waited = u32::try_from(waited.get()).unwrap_or(u32::MAX);
+        self.smoothed.sample(Micros::new(waited.into()));
         self.longest.slide(QUEUE_HALF, now);
         self.longest.current = self.longest.current.max(waited);
     }
 
-    pub(crate) const fn smoothed(&self) -> Duration {
-        Duration::from_micros(self.smoothed / 8)
+    pub(crate) const fn smoothed(&self) -> Micros {
+        self.smoothed.get()
     }
 
-    pub(crate) fn longest(&self) -> Duration {
+    pub(crate) fn longest(&self) -> Micros {
         let longest = self.longest.before.max(self.longest.current);
-        Duration::from_micros(longest.into())
+        Micros::new(longest.into())
     }
 }
 
 /// Half of the time over which a share of losses is counted.
-const LOSS_HALF: Duration = Duration::from_secs(5);
+const LOSS_HALF: Micros = Micros::from_secs(5);
 
 /// A share of all, in hundredths of a percent.
 const ALL: u64 = 10_000;
@@ -123,7 +153,7 @@ impl Loss {
     /// Takes the counts of all frames and of lost ones so far. `lost` may become smaller: a loss may be taken
     /// back.
     pub(crate) fn note(&mut self, all: u64, lost: u64, now: Instant) {
-        if now.saturating_duration_since(self.began) >= LOSS_HALF {
+        if now.since(self.began) >= LOSS_HALF {
             (self.marks, self.began) = ([self.marks[1], self.now], now);
         }
         // Counts so far, and no sums of the halves: a loss that is taken back only makes `lost` smaller.
@@ -141,7 +171,7 @@ impl Loss {
 }
 
 /// Half of the time over which a rate is counted.
-const RATE_HALF: Duration = Duration::from_millis(500);
+const RATE_HALF: Micros = Micros::from_millis(500);
 
 /// A count of bytes, and when it was taken.
 #[derive(Clone, Copy, Debug, Default)]
@@ -162,7 +192,7 @@ impl Rate {
     /// Takes the count so far. To be called before it grows.
     pub(crate) fn note(&mut self, bytes: u64, now: Instant) {
         let mark = Mark { at: now, bytes };
-        let age = now.saturating_duration_since(self.marks[1].at);
+        let age = now.since(self.marks[1].at);
         if age >= 2 * RATE_HALF {
             self.marks = [mark; 2]; // after silence the rate is that of what follows
         } else if age >= RATE_HALF {
@@ -175,14 +205,10 @@ impl Rate {
     pub(crate) fn recent(&self, bytes: u64) -> u32 {
         let [mark, _] = self.marks;
         // Half a second at least: a first burst is not a rate.
-        let time = self
-            .now
-            .at
-            .saturating_duration_since(mark.at)
-            .max(RATE_HALF);
+        let time = self.now.at.since(mark.at).max(RATE_HALF);
         // More than 2^44 bytes in this time are more than a rate can say.
         let grown = bytes.saturating_sub(mark.bytes).saturating_mul(1_000_000);
-        u32::try_from(grown / micros(time)).unwrap_or(u32::MAX)
+        u32::try_from(grown / time.get()).unwrap_or(u32::MAX)
     }
 }
 
@@ -197,8 +223,8 @@ pub(crate) struct Jitter {
 
 impl Jitter {
     /// A round trip took this long.
-    pub(crate) fn sample(&mut self, rtt: Duration) {
-        let rtt = u32::try_from(micros(rtt)).unwrap_or(u32::MAX);
+    pub(crate) fn sample(&mut self, rtt: Micros) {
+        let rtt = u32::try_from(rtt.get()).unwrap_or(u32::MAX);
         if let Some(last) = self.last.replace(rtt) {
             let difference = u64::from(rtt.abs_diff(last));
             self.sixteenths += difference;
@@ -207,8 +233,8 @@ impl Jitter {
         }
     }
 
-    pub(crate) const fn get(&self) -> Duration {
-        Duration::from_micros(self.sixteenths / 16)
+    pub(crate) const fn get(&self) -> Micros {
+        Micros::new(self.sixteenths / 16)
     }
 }
 
@@ -216,10 +242,21 @@ impl Jitter {
 mod tests {
     use super::*;
 
-    const MS: Duration = Duration::from_millis(1);
+    const MS: Micros = Micros::from_millis(1);
 
     fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
+        Instant::ZERO + Micros::from_millis(ms)
+    }
+
+    #[test]
+    fn a_time_that_does_not_change_is_reached() {
+        for time in [1, 3, 7, 999, 33_333, 1_000_003, 10_000_000] {
+            for before in [0, 20_000_000] {
+                let mut smoothed = Smoothed::new(Micros::new(before));
+                (0..200).for_each(|_| smoothed.sample(Micros::new(time)));
+                assert_eq!(smoothed.get().get(), time, "from {before}");
+            }
+        }
     }
 
     #[test]
@@ -255,25 +292,25 @@ mod tests {
     mod queue_time {
         use super::super::*;
 
-        const MS: Duration = Duration::from_millis(1);
+        const MS: Micros = Micros::from_millis(1);
 
         #[test]
         fn times_are_smoothed_and_the_longest_is_remembered_for_a_while() {
-            let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+            let at = |ms| Instant::ZERO + Micros::from_millis(ms);
             let mut times = QueueTime::default();
             times.sample(80 * MS, at(1000));
             assert_eq!((times.smoothed(), times.longest()), (10 * MS, 80 * MS));
             for n in 0..40 {
                 times.sample(16 * MS, at(1100 + 50 * n));
             }
-            assert!(times.smoothed().abs_diff(16 * MS) < MS);
+            assert!(times.smoothed().get().abs_diff(16_000) < 1000);
             assert_eq!(times.longest(), 80 * MS);
             times.sample(16 * MS, at(4000));
             assert_eq!(times.longest(), 80 * MS);
             times.sample(16 * MS, at(7000));
             assert_eq!(times.longest(), 16 * MS);
-            times.sample(Duration::MAX, at(u64::MAX / 2000));
-            assert!(times.longest() > Duration::from_secs(3600));
+            times.sample(Micros::MAX, at(u64::MAX / 2000));
+            assert!(times.longest() > Micros::from_secs(3600));
         }
     }
 
@@ -281,7 +318,7 @@ mod tests {
         use super::super::*;
 
         fn at(seconds: u64) -> Instant {
-            Instant::ZERO + Duration::from_secs(seconds)
+            Instant::ZERO + Micros::from_secs(seconds)
         }
 
         /// A hundred frames in each second from `from` to `to`, of which `lost` are lost.
@@ -351,18 +388,18 @@ mod tests {
     mod jitter {
         use super::super::*;
 
-        const MS: Duration = Duration::from_millis(1);
+        const MS: Micros = Micros::from_millis(1);
 
         #[test]
         fn jitter_is_the_mean_difference_of_one_round_trip_to_the_next() {
             let mut jitter = Jitter::default();
             jitter.sample(300 * MS);
-            assert_eq!(jitter.get(), Duration::ZERO);
+            assert_eq!(jitter.get(), Micros::ZERO);
             for n in 0..200 {
                 jitter.sample(if n % 2 == 0 { 40 * MS } else { 48 * MS });
             }
             let told = jitter.get();
-            assert!(told.abs_diff(8 * MS) < MS / 100, "{told:?}");
+            assert!(told.get().abs_diff(8000) < 10, "{told:?}");
             for _ in 0..200 {
                 jitter.sample(40 * MS);
             }
@@ -374,12 +411,12 @@ mod tests {
             let mut jitter = Jitter::default();
             for n in 0..1000 {
                 jitter.sample(if n % 2 == 0 {
-                    Duration::MAX
+                    Micros::MAX
                 } else {
-                    Duration::ZERO
+                    Micros::ZERO
                 });
             }
-            assert!(jitter.get() <= Duration::from_micros(u32::MAX.into()));
+            assert!(jitter.get() <= Micros::new(u32::MAX.into()));
         }
     }
 }

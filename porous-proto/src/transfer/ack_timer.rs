@@ -1,13 +1,12 @@
 //! When an acknowledgement leaves if no other frame does (RFC 9000 §13.2.1; `docs/deviations.md` T19).
 
-use core::time::Duration;
-
 use crate::config::Policy;
 use crate::frame::{Message, Mode};
-use crate::time::Instant;
+use crate::stats::Smoothed;
+use crate::time::{Instant, Micros};
 
 /// The longest time for which an acknowledgement is held back.
-const HOLD_MAX: Duration = Duration::from_millis(25);
+const HOLD_MAX: Micros = Micros::from_millis(25);
 
 /// Full frames after whose bytes an acknowledgement is sent at once (RFC 5681 §4.2).
 const FULL_MAX: u16 = 2;
@@ -16,7 +15,7 @@ const FULL_MAX: u16 = 2;
 const DENSE: u16 = 8;
 
 /// What is waited in addition to the usual interval: the next frame is not always in time.
-const SLACK: Duration = Duration::from_millis(1);
+const SLACK: Micros = Micros::from_millis(1);
 
 /// How soon a frame wants to be acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +66,7 @@ pub(crate) struct AckTimer {
     /// When the last frame of this host with data left.
     last_data: Instant,
     /// Smoothed time between frames of this host with data.
-    interval: Duration,
+    interval: Smoothed,
 }
 
 impl AckTimer {
@@ -82,7 +81,7 @@ impl AckTimer {
             dense_until: Instant::ZERO,
             newest: Instant::ZERO,
             last_data: Instant::ZERO,
-            interval: HOLD_MAX,
+            interval: Smoothed::new(HOLD_MAX),
         }
     }
 
@@ -100,7 +99,7 @@ impl AckTimer {
         let is_prompt = urgency == Urgency::AtOnce || self.bytes >= self.bytes_max;
         let hold = match self.policy {
             Policy::Modern if !is_prompt => self.hold(urgency, now),
-            Policy::Modern | Policy::Paper => Duration::ZERO,
+            Policy::Modern | Policy::Paper => Micros::ZERO,
         };
         // The oldest frame that waits sets the time: a later one does not put it off.
         self.due = self.due.min(now + hold);
@@ -115,31 +114,31 @@ impl AckTimer {
 
     /// How long an acknowledgement waits for the next frame of this host, or for further frames of the remote
     /// host.
-    fn hold(&self, urgency: Urgency, now: Instant) -> Duration {
-        let next = self.interval + SLACK;
+    fn hold(&self, urgency: Urgency, now: Instant) -> Micros {
+        let next = self.interval.get() + SLACK;
         // There is no frame to wait for if data has stopped or is rare: then the acknowledgement would only
         // come later.
-        let is_regular = now.saturating_duration_since(self.last_data) <= 2 * next;
+        let is_regular = now.since(self.last_data) <= 2 * next;
         if is_regular && next <= HOLD_MAX {
             return next;
         }
         // Nothing is sent again for these frames, so that one acknowledgement may do for several. A frame
         // that comes after a pause is acknowledged at once: perhaps no other follows.
-        let is_one_of_many = now.saturating_duration_since(self.newest) <= HOLD_MAX;
+        let is_one_of_many = now.since(self.newest) <= HOLD_MAX;
         // A sender that sends as much as the path takes measures it by acknowledgements.
         let is_dense = now < self.dense_until;
         if urgency == Urgency::Low && is_one_of_many && !is_dense {
             HOLD_MAX
         } else {
-            Duration::ZERO
+            Micros::ZERO
         }
     }
 
     /// A frame with data leaves.
     pub(crate) fn on_data(&mut self, now: Instant) {
-        let elapsed = now.saturating_duration_since(self.last_data);
+        let elapsed = now.since(self.last_data);
         // A pause counts as twice the longest hold: after it a few frames make the interval short again.
-        self.interval = (7 * self.interval + elapsed.min(2 * HOLD_MAX)) / 8;
+        self.interval.sample(elapsed.min(2 * HOLD_MAX));
         self.last_data = now;
     }
 
@@ -166,10 +165,10 @@ impl AckTimer {
 
     /// How long the newest frame has waited for its acknowledgement; 0 under the paper's policy, which tells
     /// no delay.
-    pub(crate) fn held_back(&self, now: Instant) -> Duration {
+    pub(crate) fn held_back(&self, now: Instant) -> Micros {
         match self.policy {
-            Policy::Paper => Duration::ZERO,
-            Policy::Modern => now.saturating_duration_since(self.newest),
+            Policy::Paper => Micros::ZERO,
+            Policy::Modern => now.since(self.newest),
         }
     }
 }
@@ -179,7 +178,7 @@ mod tests {
     use super::*;
 
     fn at(ms: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(ms)
+        Instant::ZERO + Micros::from_millis(ms)
     }
 
     /// The timer of a host that has sent this many frames with data, `apart` milliseconds apart.
@@ -200,9 +199,9 @@ mod tests {
         for urgency in [Urgency::Low, Urgency::High] {
             let mut timer = busy(Policy::Modern, 60, 10);
             timer.on_frame(urgency, 100, at(603));
-            let due = timer.due().saturating_duration_since(at(603));
+            let due = timer.due().since(at(603));
             assert!(
-                due >= Duration::from_millis(11) && due < Duration::from_millis(12),
+                due >= Micros::from_millis(11) && due < Micros::from_millis(12),
                 "{due:?}"
             );
             timer.on_frame(urgency, 100, at(608));
@@ -287,7 +286,7 @@ mod tests {
             timer.on_frame(Urgency::Low, bytes, at(604));
             assert!(timer.pending, "{parts}");
             timer.on_newest(at(604));
-            assert_eq!(timer.held_back(at(609)), Duration::from_millis(5));
+            assert_eq!(timer.held_back(at(609)), Micros::from_millis(5));
             timer.on_sent();
             assert!(!timer.pending && timer.due().is_never());
         }

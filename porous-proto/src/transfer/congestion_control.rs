@@ -1,14 +1,13 @@
 //! Congestion control on one path: the window of a controller, and what every controller needs around it.
 
 use alloc::boxed::Box;
-use core::time::Duration;
 
 use super::TransferParams;
 use crate::bucket::{Bucket, Cap};
 use crate::config::Policy;
 use crate::congestion::{Ack, Congestion, Controller, MAX_WINDOW, Trouble, initial_window};
 use crate::stats::Peak;
-use crate::time::{Instant, micros};
+use crate::time::{Instant, Micros};
 
 /// The congestion control of one path.
 #[derive(Debug)]
@@ -199,7 +198,7 @@ const BURST: u32 = 10;
 
 /// The least time for which data is held back: to be called for each frame of a fast connection would cost
 /// the host more than the pace is worth.
-const QUANTUM: Duration = Duration::from_millis(1);
+const QUANTUM: Micros = Micros::from_millis(1);
 
 /// The cap of the host on what it sends to all of its peers, as one peer sees it (`docs/deviations.md` P11).
 #[derive(Clone, Copy, Debug, Default)]
@@ -246,7 +245,7 @@ pub(super) struct Pace {
     pub(super) bandwidth: u32,
     pub(super) mtu: u32,
     /// How late the host is stepped when something is due.
-    pub(super) step: Duration,
+    pub(super) step: Micros,
 }
 
 impl Pacer {
@@ -301,6 +300,6 @@ fn burst(rate: u32, pace: &Pace) -> u64 {
     // A host that is called once a step sends all of a step at once: a step and a quarter, for steps that
     // come late.
     let step = pace.step + pace.step / 4 + QUANTUM;
-    let bytes = u64::from(rate).saturating_mul(micros(step)) / 1_000_000;
+    let bytes = u64::from(rate).saturating_mul(step.get()) / 1_000_000;
     bytes.max(u64::from((BURST - 1) * pace.mtu))
 }

@@ -3,12 +3,11 @@
 //! trip.
 
 use core::ops::Range;
-use core::time::Duration;
 
 use super::plan::Plan;
 use super::store::{List, Store};
 use crate::source::Source;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The most messages of a peer that wait for copies. Beyond it those with the most chances behind them give
 /// way.
@@ -25,10 +24,10 @@ const AROUND: usize = 24;
 
 /// The least time between a message and its copy: a frame that follows at once shares the fate of the first,
 /// as losses come in bursts.
-const APART: Duration = Duration::from_millis(1);
+const APART: Micros = Micros::from_millis(1);
 
 /// Time after which a copy that found no room has had its chance: a repair would be as fast.
-const LATE: Duration = Duration::from_millis(50);
+const LATE: Micros = Micros::from_millis(50);
 
 /// The most copies of a message.
 const COPIES_MAX: usize = 3;
@@ -159,7 +158,7 @@ impl Copies {
             return true;
         };
         // A level is in the order of sending: those behind this one have hardly waited longer.
-        let waited = now.saturating_duration_since(sent);
+        let waited = now.since(sent);
         if waited < APART {
             return false;
         }

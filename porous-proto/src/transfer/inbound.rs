@@ -1,7 +1,5 @@
 //! What comes from the remote host: which frames, with which marks, and when they are acknowledged.
 
-use core::time::Duration;
-
 use super::TransferParams;
 use super::ack_timer::{AckTimer, Urgency};
 use super::ecn::Heard;
@@ -10,16 +8,16 @@ use super::received::{Arrival, Received, Report};
 use crate::event::Ecn;
 use crate::frame::Short;
 use crate::stats::Loss;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// Bytes that a full frame may lack to the largest datagram: the reserve around a part of a packet.
 const FULL_SLACK: u16 = 48;
 
 /// Time after content that is sent again for which a missing frame may have had such content, too.
-const RELIABLE: Duration = Duration::from_secs(1);
+const RELIABLE: Micros = Micros::from_secs(1);
 
 /// Time after a frame that others had overtaken for which a missing frame may be another one.
-const REORDERING: Duration = Duration::from_secs(10);
+const REORDERING: Micros = Micros::from_secs(10);
 
 /// The frames of the remote host.
 #[derive(Debug)]
@@ -199,7 +197,7 @@ impl Inbound {
 
 /// Time after which a frame that asked for an acknowledgement is not reported again while nothing shows that
 /// frames get lost: a sender that awaits one for longer asks anew.
-const REPEATED: Duration = Duration::from_secs(1);
+const REPEATED: Micros = Micros::from_secs(1);
 
 /// Frames that ask for no acknowledgement after which one is sent nevertheless, in a frame that leaves anyway:
 /// so the remote host learns which of its own acknowledgements have come, and need not be repeated. Half of
@@ -324,7 +322,7 @@ mod tests {
     /// T5.
     #[test]
     fn frames_that_ask_for_nothing_are_told_of_after_each_eighth() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         let (mut asked, mut received) = (Asked::new(0), Received::new(256, 4096, 0));
         for id in 0..8 {
             assert!(!asked.is_worth_a_report(&received, true, at(0)), "{id}");

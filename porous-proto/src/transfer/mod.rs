@@ -28,8 +28,6 @@ mod store;
 mod tests;
 mod width;
 
-use core::time::Duration;
-
 pub(crate) use self::ack_timer::Urgency;
 pub(crate) use self::acked::Acked;
 pub(crate) use self::congestion_control::Gate;
@@ -53,7 +51,7 @@ use crate::frame::{
     AckBlock, Check, ConnectionId, Context, Control, Header, Message, Packet, Short,
 };
 use crate::source::{MessageBytes, Source};
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
 
 /// Most ids that are left out at once because the remote host acknowledges a later one: the work of one
@@ -84,11 +82,11 @@ pub(crate) struct TransferParams {
     /// The most that the remote host wants to receive, in bytes a second.
     pub(crate) remote_rate: u32,
     /// The silence that ends the connection at either end.
-    pub(crate) timeout: Duration,
+    pub(crate) timeout: Micros,
     pub(crate) policy: Policy,
     pub(crate) congestion: Congestion,
     /// Time between signs of life of a silent connection under the modern policy.
-    pub(crate) keepalive: Duration,
+    pub(crate) keepalive: Micros,
     /// True if the application wants data to be marked as ECN-capable.
     pub(crate) ecn: bool,
     /// A random number that no other host knows.

@@ -14,7 +14,7 @@ use crate::config::Policy;
 use crate::event::Ecn;
 use crate::source::Source;
 use crate::stats::Loss;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The frames of this host to one peer, with the messages that are in frames or wait to be.
 #[derive(Debug)]
@@ -82,9 +82,10 @@ impl Outbound {
         self.queue.settle();
         // By the paper only pings measure round trips (§3.1.3).
         let sent = newest.sent.filter(|_| self.policy == Policy::Modern);
-        let elapsed = sent.map(|sent| now.saturating_duration_since(sent));
+        let elapsed = sent.map(|sent| now.since(sent));
         if let Some(elapsed) = elapsed {
-            newly.rtt = self.path.rtt.on_ack(elapsed, block.held_back(), now);
+            let held_back = Micros::new(block.held_back());
+            newly.rtt = self.path.rtt.on_ack(elapsed, held_back, now);
         }
         // A host that acknowledges what never came must not open the window by it (`docs/deviations.md` T26).
         if newly.frames > 0 && is_trusted {

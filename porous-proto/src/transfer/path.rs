@@ -2,7 +2,6 @@
 //! a result. When the remote host moves, a new path takes the place of this one.
 
 use alloc::boxed::Box;
-use core::time::Duration;
 
 use super::TransferParams;
 use super::acked::LaterAcks;
@@ -16,7 +15,7 @@ use super::rtt::Rtt;
 use crate::congestion::{Ack, Signal, Trouble};
 use crate::event::Ecn;
 use crate::frame::Marks;
-use crate::time::{Instant, micros};
+use crate::time::{Instant, Micros};
 
 /// What an acknowledgement acknowledges for the first time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +29,7 @@ pub(super) struct Newly {
     /// The flight in bytes before the acknowledgement.
     pub(super) in_flight: u32,
     /// The round trip that the acknowledgement tells.
-    pub(super) rtt: Option<Duration>,
+    pub(super) rtt: Option<Micros>,
 }
 
 impl Newly {
@@ -67,7 +66,7 @@ pub(crate) struct Path {
     /// The most that may be sent, in bytes a second: B of (10). `u32::MAX` without a limit.
     bandwidth: u32,
     /// How late this host is called when something is due, at most recently.
-    lag: Duration,
+    lag: Micros,
 }
 
 impl Path {
@@ -81,7 +80,7 @@ impl Path {
             marking: Marking::new(params.marks()),
             last_lost: first_frame,
             bandwidth: params.bandwidth(),
-            lag: Duration::ZERO,
+            lag: Micros::ZERO,
         }
     }
 
@@ -110,7 +109,7 @@ impl Path {
 
     /// `average`: the time between steps of this host (7). `lag`: how late it is called when something is
     /// due.
-    pub(crate) const fn set_steps(&mut self, average: Duration, lag: Duration) {
+    pub(crate) const fn set_steps(&mut self, average: Micros, lag: Micros) {
         self.rtt.set_step(average);
         self.lag = lag;
     }
@@ -155,7 +154,7 @@ impl Path {
         // A round trip of nothing (both hosts in one process) gives no rate.
         self.rtt.minimum().filter(|least| !least.is_zero())?;
         let rate = self.control.pacing_rate().unwrap_or_else(|| {
-            let rtt = micros(self.rtt.smoothed()).max(1);
+            let rtt = self.rtt.smoothed().get().max(1);
             // Faster than a window a round trip, so that the pace does not keep the window from being used.
             let rate = u64::from(self.window(is_trusted)) * 1_250_000 / rtt;
             u32::try_from(rate).unwrap_or(u32::MAX)
@@ -171,13 +170,13 @@ impl Path {
             bytes: newly.bytes,
             frames: newly.frames,
             sent: newly.sent,
-            rtt: newly.rtt,
-            smoothed_rtt: self.rtt.smoothed(),
+            rtt: newly.rtt.map(Micros::duration),
+            smoothed_rtt: self.rtt.smoothed().into(),
             in_flight: newly.in_flight,
             // `CongestionControl` knows whether the window was used, and fills this in.
             is_limited: false,
             bandwidth: self.bandwidth,
-            step: self.lag,
+            step: self.lag.into(),
         });
     }
 
@@ -236,7 +235,7 @@ impl Path {
         if !self.carried(id) {
             return;
         }
-        self.rtt.on_late(now.saturating_duration_since(late.at));
+        self.rtt.on_late(now.since(late.at));
         // Signalling is outside the windows: its loss was none to them, and its arrival excuses none (T20).
         let newest = acks.next().saturating_sub(1);
         if late.is_data() && self.recovery.on_spurious(id, newest, &self.rtt) {

@@ -5,19 +5,17 @@
 #[cfg(test)]
 mod tests;
 
-use core::time::Duration;
-
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// Time from the beginning of a connection to the first search: its first seconds have better uses.
-const BEGIN: Duration = Duration::from_secs(5);
+const BEGIN: Micros = Micros::from_secs(5);
 
 /// Time from a search that ended to the next: a path may carry more after a while (`PMTU_RAISE_TIMER`,
 /// RFC 8899 §5.1.1).
-const RAISE: Duration = Duration::from_secs(600);
+const RAISE: Micros = Micros::from_secs(600);
 
 /// Time without a search on a path that carries less than before.
-const REST: Duration = Duration::from_secs(60);
+const REST: Micros = Micros::from_secs(60);
 
 /// The least distance in bytes between sizes that are tried.
 const STEP: u16 = 20;
@@ -26,7 +24,7 @@ const STEP: u16 = 20;
 const TRIES: u8 = 3;
 
 /// The least time after which a probe is lost (`PROBE_TIMER`, RFC 8899 §5.1.1).
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Micros = Micros::from_secs(1);
 
 /// Large datagrams that are lost, with none acknowledged that came later, after which the path is taken not
 /// to carry them (RFC 8899 §4.3).
@@ -151,7 +149,7 @@ impl PathMtu {
 
     /// Bytes of the probe that is to be sent now; `None` if none is due. `patience`: the time after which a
     /// probe is lost, a second at least. `next`: the id of the next frame.
-    pub(super) fn probe_now(&mut self, patience: Duration, next: u64, now: Instant) -> Option<u16> {
+    pub(super) fn probe_now(&mut self, patience: Micros, next: u64, now: Instant) -> Option<u16> {
         if let Some(suspicion) = &mut self.suspicion {
             return match suspicion.next_step(patience, now) {
                 Step::Wait => None,
@@ -320,7 +318,7 @@ impl Suspicion {
     }
 
     /// `patience`: the time after which a probe is lost.
-    fn next_step(&mut self, patience: Duration, now: Instant) -> Step {
+    fn next_step(&mut self, patience: Micros, now: Instant) -> Step {
         if let Some(probe) = self.probe {
             if now < probe.sent + patience.max(PATIENCE) {
                 return Step::Wait;

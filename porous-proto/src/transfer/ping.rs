@@ -2,29 +2,28 @@
 //! one they ask where nothing else tells a round trip, and keep a silent connection alive.
 
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use crate::config::Policy;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The least time between pings, whatever the round trip is (`docs/deviations.md` T24).
-const MIN_INTERVAL: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Micros = Micros::from_millis(100);
 
 /// Unanswered pings in a row after which pings leave at `SLOW_INTERVAL`.
 const SLOW_AFTER: usize = 8;
 /// The time between pings while nothing answers, or while no data is sent.
-const SLOW_INTERVAL: Duration = Duration::from_secs(1);
+const SLOW_INTERVAL: Micros = Micros::from_secs(1);
 
 /// Time without data after which a host needs no new round-trip time, only a sign of life (paper's policy). A
 /// connection begins with as long a time, so that (5) and (6) settle: 30 samples leave 2 % of what they began
 /// with.
-const BUSY: Duration = Duration::from_secs(3);
+const BUSY: Micros = Micros::from_secs(3);
 /// Pings of an idle host in the time after which silence ends the connection: losses must not end it.
-const SIGNS_OF_LIFE: u32 = 10;
+const SIGNS_OF_LIFE: u64 = 10;
 
 /// Parts of the time after which silence ends the connection: under the modern policy a host that hears
 /// nothing for one part asks for a sign of life, and then as often as the paper's.
-const SIGNS_ASKED_FOR: u32 = 4;
+const SIGNS_ASKED_FOR: u64 = 4;
 
 /// Pings that may be on their way. With the intervals above they cover round trips of 8 s.
 const OUTSTANDING_MAX: usize = 16;
@@ -40,9 +39,9 @@ pub(crate) struct Pings {
     /// True if a ping leaves with the next datagram.
     pub(crate) pending: bool,
     /// Time between pings while no data is sent.
-    idle_interval: Duration,
+    idle_interval: Micros,
     /// Time between pings under the modern policy until one is answered.
-    unanswered_interval: Duration,
+    unanswered_interval: Micros,
     /// When data will have been missing for [`BUSY`]. `None` before the first ping, and always under the
     /// modern policy, whose acknowledgements tell round-trip times.
     busy_until: Option<Instant>,
@@ -58,12 +57,7 @@ impl Pings {
     /// The first ping leaves at once. `timeout`: the silence that ends the connection at one of its ends.
     /// `keepalive`: the time between signs of life of a silent connection under the modern policy. `yields`:
     /// this host leaves the pings to the other one, which is true of exactly one of the two.
-    pub(crate) fn new(
-        policy: Policy,
-        timeout: Duration,
-        keepalive: Duration,
-        yields: bool,
-    ) -> Self {
+    pub(crate) fn new(policy: Policy, timeout: Micros, keepalive: Micros, yields: bool) -> Self {
         let often = (timeout / SIGNS_OF_LIFE).clamp(MIN_INTERVAL, SLOW_INTERVAL);
         let idle_interval = match policy {
             Policy::Paper => often,
@@ -92,7 +86,7 @@ impl Pings {
         // pinged at once one is next.
         let is_next = core::mem::take(&mut self.pinged) && !self.yields;
         let turn = if is_next {
-            Duration::ZERO
+            Micros::ZERO
         } else {
             self.idle_interval / 4
         };
@@ -126,7 +120,7 @@ impl Pings {
     }
 
     /// A frame with data was sent, and a ping with it if one was due. `rtt`: the smoothed round trip.
-    pub(crate) fn on_data(&mut self, now: Instant, rtt: Duration) {
+    pub(crate) fn on_data(&mut self, now: Instant, rtt: Micros) {
         if self.policy == Policy::Modern {
             return;
         }
@@ -151,7 +145,7 @@ impl Pings {
     }
 
     /// A ping leaves. Returns its id. At most one leaves in a round trip, whose smoothed time is `rtt`.
-    pub(crate) fn send(&mut self, now: Instant, rtt: Duration) -> u16 {
+    pub(crate) fn send(&mut self, now: Instant, rtt: Micros) -> u16 {
         (self.pending, self.pinged) = (false, false);
         let id = self.next_id;
         self.next_id = id.wrapping_add(1);
@@ -167,7 +161,7 @@ impl Pings {
     }
 
     /// Time from the ping that leaves now to the next.
-    fn interval(&mut self, now: Instant) -> Duration {
+    fn interval(&mut self, now: Instant) -> Micros {
         if self.policy == Policy::Modern {
             return self.idle_interval.min(self.unanswered_interval);
         }
@@ -182,12 +176,12 @@ impl Pings {
     }
 
     /// T_ping, if the pong answers a ping that was not answered before.
-    pub(crate) fn answered(&mut self, id: u16, now: Instant) -> Option<Duration> {
+    pub(crate) fn answered(&mut self, id: u16, now: Instant) -> Option<Micros> {
         let position = self.outstanding.iter().position(|&(sent, _)| sent == id)?;
         let (_, sent) = self.outstanding[position];
         // Earlier pings are given up: their answers would tell of an older time than this one.
         self.outstanding.drain(..=position);
-        Some(now.saturating_duration_since(sent))
+        Some(now.since(sent))
     }
 }
 
@@ -195,19 +189,19 @@ impl Pings {
 mod tests {
     use super::*;
 
-    const MS: Duration = Duration::from_millis(1);
+    const MS: Micros = Micros::from_millis(1);
 
-    fn paper(timeout: u32) -> Pings {
-        Pings::new(Policy::Paper, timeout * MS, Duration::ZERO, false)
+    fn paper(timeout: u64) -> Pings {
+        Pings::new(Policy::Paper, timeout * MS, Micros::ZERO, false)
     }
 
-    fn modern(timeout: u32, keepalive: u32) -> Pings {
+    fn modern(timeout: u64, keepalive: u64) -> Pings {
         Pings::new(Policy::Modern, timeout * MS, keepalive * MS, true)
     }
 
     #[test]
     fn acknowledgements_put_modern_pings_off() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         for (timeout, keepalive, interval) in [
             (10_000, 15_000, 2500),
             (120_000, 15_000, 15_000),
@@ -227,7 +221,7 @@ mod tests {
     /// The host that has pinged pings again when the other one has missed its turn. D13.
     #[test]
     fn hosts_take_turns_and_one_of_two_that_ping_at_once_is_next() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         for (yields, interval) in [(true, 3125), (false, 2500)] {
             let mut pings = Pings::new(Policy::Modern, 10_000 * MS, 15_000 * MS, yields);
             pings.send(at(0), MS);
@@ -246,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_is_not_acknowledged_is_asked_again_each_second() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         let mut pings = modern(10_000, 15_000);
         for n in 0..8 {
             pings.send(at(1000 * n), MS);
@@ -256,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_doubt_is_settled_within_a_second() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         let mut pings = modern(120_000, 60_000);
         pings.send(at(0), MS);
         pings.on_sample(at(20));
@@ -315,7 +309,7 @@ mod tests {
     /// T24.
     #[test]
     fn without_data_one_ping_a_second_is_sent() {
-        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        let at = |seconds: u64| Instant::ZERO + 1000 * seconds * MS;
         let mut pings = paper(10_000);
         assert_eq!(sent_between(&mut pings, at(0), at(3)).len(), 30);
         assert_eq!(sent_between(&mut pings, at(3), at(60)).len(), 57);
@@ -330,7 +324,7 @@ mod tests {
     /// T24.
     #[test]
     fn a_ping_is_due_soon_after_the_first_data() {
-        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        let at = |seconds: u64| Instant::ZERO + 1000 * seconds * MS;
         for (rtt, wait) in [(3, 100), (250, 250)] {
             let mut pings = paper(10_000);
             sent_between(&mut pings, at(0), at(10));
@@ -361,7 +355,7 @@ mod tests {
     /// T24.
     #[test]
     fn a_short_timeout_has_its_signs_of_life() {
-        let at = |seconds: u32| Instant::ZERO + 1000 * seconds * MS;
+        let at = |seconds: u64| Instant::ZERO + 1000 * seconds * MS;
         for (timeout, interval) in [(60_000, 1000), (5000, 500), (1000, 100), (0, 100)] {
             let mut pings = paper(timeout);
             let sent = sent_between(&mut pings, at(0), at(10));

@@ -1,8 +1,6 @@
 //! Probes: frames that repeat reliable content that is on its way, whatever the windows say, so that an
 //! acknowledgement tells what became of it (RFC 9002 §6.2.4; `docs/deviations.md` P6).
 
-use core::time::Duration;
-
 use super::path::Path;
 use super::ping::Pings;
 use super::plan::Plan;
@@ -11,7 +9,7 @@ use super::recovery::Question;
 use super::store::{List, Store};
 use crate::frame::Control;
 use crate::source::Source;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// Frames that are looked at for one datagram: the work of a probe stays bounded, however long the queue is.
 const FRAMES_MAX: usize = 64;
@@ -185,7 +183,7 @@ pub(super) struct Way<'a> {
     pub(super) queue: &'a TransferQueue,
     pub(super) store: &'a mut Store,
     pub(super) pings: &'a mut Pings,
-    pub(super) rtt: Duration,
+    pub(super) rtt: Micros,
 }
 
 impl Way<'_> {

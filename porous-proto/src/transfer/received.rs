@@ -1,10 +1,9 @@
 //! What was received: the receive window P_r (2), the acknowledgement queue (§3.1), and what each
 //! acknowledgement block repeats (`docs/wire.md`, "Acknowledgements").
 
-use core::time::Duration;
-
 use crate::frame::{AckBlock, AckRange, Marks};
 use crate::serial::{Bits, ReceiveWindow, truncate};
+use crate::time::Micros;
 
 /// Blocks that report an id at least, if none of them is acknowledged (`docs/deviations.md` T5).
 const REPORTS: u8 = 33;
@@ -200,7 +199,7 @@ impl Received {
     /// What the next datagram acknowledges, if the newest frame was held back for this long; `None` if
     /// nothing is left to report. [`reported`](Self::reported) is to be called when it is sent.
     #[inline]
-    pub(crate) fn report(&self, held_back: Duration) -> Option<Report> {
+    pub(crate) fn report(&self, held_back: Micros) -> Option<Report> {
         if !self.has_report() {
             return None;
         }
@@ -214,7 +213,7 @@ impl Received {
         let mut block = AckBlock {
             largest_low: truncate(largest, 8 * u32::from(self.newest_width)),
             largest_width: self.newest_width,
-            delay: AckBlock::delay(held_back),
+            delay: AckBlock::delay(held_back.get()),
             map,
             nonce: false,
             marks: Marks::default(),
@@ -314,7 +313,7 @@ mod tests {
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
         let received = received(list.iter().copied());
-        let Report { block, end } = received.report(Duration::ZERO).unwrap();
+        let Report { block, end } = received.report(Micros::ZERO).unwrap();
         assert_eq!(end, 200);
         assert_eq!(
             ids(&block, end - 1, 0),
@@ -333,7 +332,7 @@ mod tests {
                 received.record(id, 4, id == marked, 0);
             }
             assert!(
-                received.report(Duration::ZERO).unwrap().block.nonce,
+                received.report(Micros::ZERO).unwrap().block.nonce,
                 "{marked}"
             );
         }
@@ -342,7 +341,7 @@ mod tests {
     #[test]
     fn a_range_next_to_the_map_has_no_gap() {
         let received = received(0..100);
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!(block.ranges.as_slice(), [AckRange { gap: 0, length: 67 }]);
     }
 
@@ -350,15 +349,15 @@ mod tests {
     #[test]
     fn a_confirmed_report_is_not_repeated_but_stragglers_are_reported() {
         let mut received = received((0..100).filter(|&id| id != 20));
-        let Report { end, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { end, .. } = received.report(Micros::ZERO).unwrap();
         received.record(20, 4, false, 6);
         received.confirm(5, end); // sent before the straggler came
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&20));
         received.confirm(6, end);
-        assert!(received.report(Duration::ZERO).is_none());
+        assert!(received.report(Micros::ZERO).is_none());
         received.record(150, 4, false, 6);
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert!(block.ranges.is_empty());
     }
 
@@ -366,16 +365,16 @@ mod tests {
     fn unconfirmed_reports_end_after_a_while() {
         let mut received = received(0..100);
         for _ in 0..REPORTS {
-            let Report { end, .. } = received.report(Duration::ZERO).unwrap();
+            let Report { end, .. } = received.report(Micros::ZERO).unwrap();
             received.reported(end);
         }
-        assert!(received.report(Duration::ZERO).is_none());
+        assert!(received.report(Micros::ZERO).is_none());
     }
 
     #[test]
     fn at_most_sixteen_ranges_are_reported_the_newest_ones() {
         let received = received((0..400).filter(|id| id % 4 == 0));
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!(block.ranges.len(), 16);
     }
 
@@ -400,7 +399,7 @@ mod tests {
         received.record(1 << 40, 4, false, 0);
         assert_eq!(received.classify((1 << 40) - 5), Arrival::New);
         assert_eq!(received.capacity(), 4096);
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!((block.map, block.ranges.len()), (0, 0));
     }
 
@@ -437,16 +436,16 @@ mod tests {
     fn a_frame_that_came_with_two_nonces_is_not_spoken_of() {
         let mut received = received(0..100);
         received.record(90, 4, true, 0); // 90 came with a nonce before, as 3 divides it
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert!(ids(&block, 99, 0).contains(&90));
         received.record(90, 4, false, 0);
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert!(!ids(&block, 99, 0).contains(&90));
         let odd = |ids: &BTreeSet<u64>| ids.iter().filter(|&id| id % 3 == 0).count() % 2 == 1;
         assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
         // The newest frame is spoken of, by its later nonce.
         received.record(99, 4, false, 0);
-        let Report { block, end } = received.report(Duration::ZERO).unwrap();
+        let Report { block, end } = received.report(Micros::ZERO).unwrap();
         let mut spoken = ids(&block, 99, 0);
         assert_eq!((end, spoken.remove(&99)), (100, true));
         assert_eq!(block.nonce, odd(&spoken));
@@ -455,7 +454,7 @@ mod tests {
     #[test]
     fn the_ring_holds_bursts_that_were_not_reported_yet() {
         let received = received(0..3000);
-        let Report { block, .. } = received.report(Duration::ZERO).unwrap();
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!(ids(&block, 2999, 0).len(), 3000);
     }
 }

@@ -1,8 +1,6 @@
 //! Signalling of the transfer layer, outside the congestion window (`docs/deviations.md` T20): pings,
 //! answers, sentinels and rates.
 
-use core::time::Duration;
-
 use super::TransferParams;
 use super::messages::Messages;
 use super::outbound::Outbound;
@@ -10,7 +8,7 @@ use super::ping::Pings;
 use super::plan::Plan;
 use crate::frame::Control;
 use crate::source::Source;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The most bytes of a LIMITS message.
 const LIMITS_LEN: usize = 8;
@@ -19,7 +17,7 @@ const LIMITS_LEN: usize = 8;
 const SIGNAL_LEN: usize = 16;
 
 /// The least time between answers. No honest host asks more often (`docs/wire.md`, "Control").
-const INTERVAL: Duration = Duration::from_millis(10);
+const INTERVAL: Micros = Micros::from_millis(10);
 
 /// Answers to pings (§3.1.3) and to path challenges. At most one of each waits, and they leave at most once
 /// in 10 ms, so that a flood of questions makes no flood of answers.
@@ -180,8 +178,8 @@ mod tests {
         assert_eq!(all, [Control::Pong(2), Control::PathResponse(7)]);
         assert_eq!(answers.take(start).count(), 0);
         // Just before the interval is over, and just then.
-        answers.on_ping(3, start + (INTERVAL - Duration::from_micros(1)));
-        answers.on_path_challenge(8, start + (INTERVAL - Duration::from_micros(1)));
+        answers.on_ping(3, start + (INTERVAL - Micros::new(1)));
+        answers.on_path_challenge(8, start + (INTERVAL - Micros::new(1)));
         assert_eq!(
             (answers.take(start + INTERVAL).count(), answers.withheld),
             (0, 2)

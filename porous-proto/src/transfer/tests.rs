@@ -10,7 +10,6 @@ mod nonces;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use bytes::Bytes;
 
@@ -163,10 +162,10 @@ impl Side {
             send_rate: u32::MAX,
             receive_rate: u32::MAX,
             remote_rate: u32::MAX,
-            timeout: Duration::from_secs(10),
+            timeout: Micros::from_secs(10),
             policy,
             congestion: Congestion::Paper,
-            keepalive: Duration::from_secs(15),
+            keepalive: Micros::from_secs(15),
             ecn: false,
             secret: 7,
         };
@@ -174,7 +173,7 @@ impl Side {
         transfer
             .signals
             .pings
-            .send(Instant::ZERO, Duration::from_secs(3600)); // no pings in the figures
+            .send(Instant::ZERO, Micros::from_secs(3600)); // no pings in the figures
         Self {
             transfer,
             script: Script::default(),
@@ -342,7 +341,7 @@ fn a_frame_that_is_not_acknowledged_in_time_is_sent_again_and_dropped_once() {
     assert_eq!(side.frame(), Some(vec![1]));
     assert_eq!(
         side.transfer.recovery_deadline_for_test(),
-        Instant::ZERO + Duration::from_millis(600)
+        Instant::ZERO + Micros::from_millis(600)
     );
     side.now = side.transfer.recovery_deadline_for_test();
     for _ in 0..3 {

@@ -1,14 +1,12 @@
 //! How many bytes of a frame's id are sent: as few as the remote host can expand (`docs/wire.md`, "Frame
 //! ids").
 
-use core::time::Duration;
-
 use crate::config::Policy;
 use crate::serial::{reach, truncate};
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// How late a datagram may be and still be understood, and for how long a width is kept.
-const HORIZON: Duration = Duration::from_secs(2);
+const HORIZON: Micros = Micros::from_secs(2);
 
 /// Buckets in which the advance of the last two seconds is counted.
 const BUCKETS: usize = 8;
@@ -32,9 +30,7 @@ impl Advance {
     }
 
     fn bucket(now: Instant) -> u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "250,000")]
-        const MICROS: u64 = HORIZON.as_micros() as u64 / BUCKETS as u64;
-        now.as_micros() / MICROS
+        now.as_micros() / (HORIZON.get() / BUCKETS as u64)
     }
 
     /// The id `next` is about to be used.
@@ -117,7 +113,7 @@ mod tests {
     /// The widths of `frames` frames that leave at this rate, each acknowledged `late` ids later.
     fn widths(frames: u64, a_second: u64, late: u64) -> alloc::vec::Vec<u8> {
         let mut widths = Widths::new(Policy::Modern, 0);
-        let at = |id| Instant::ZERO + Duration::from_micros(id * 1_000_000 / a_second);
+        let at = |id| Instant::ZERO + Micros::new(id * 1_000_000 / a_second);
         let mut send = |id: u64| {
             let width = widths.choose(id, id.saturating_sub(late), at(id));
             widths.note(id, at(id));
@@ -148,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_width_is_kept_for_two_seconds() {
-        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         let mut widths = Widths::new(Policy::Modern, 0);
         assert_eq!(widths.choose(100, 0, at(1000)), 2);
         assert_eq!(widths.choose(100, 100, at(2999)), 2);

@@ -2,11 +2,13 @@
 
 use core::time::Duration;
 
+use super::bottleneck::{Bottleneck, Line};
 use super::controllers::{Class, Controller, Subject};
 use super::measure::Gate;
 use super::policer::Policer;
 use super::stage::{Entry, Stage};
 use super::tcp::Tcp;
+use super::waiting::Order;
 use super::work::Work;
 use crate::{LinkConfig, Queue, Seed, Service};
 
@@ -53,7 +55,7 @@ impl Case {
 /// The jitter of every path. Without jitter, flows keep their phase, and a full drop-tail queue always
 /// drops the same flow's datagrams (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched
 /// Gateways", 1991).
-const UNEVEN: Duration = Duration::from_micros(200);
+pub(super) const UNEVEN: Duration = Duration::from_micros(200);
 
 /// Both ends are served when a datagram comes or a timer is due.
 const EVENTS: [Service; 2] = [Service::Event; 2];
@@ -140,10 +142,14 @@ impl Path {
 
     /// The road, without flows.
     pub(super) fn stage(&self, case: &Case) -> Stage {
-        // A policer has no queue, so the link behind it has no limit of its own.
-        let rate = if self.policer.is_some() { 0 } else { self.rate };
-        let shared = LinkConfig::new().rate(rate).queue(self.queue);
-        Stage::new(shared, self.policer, case.seed)
+        // A policer has no queue, so the line behind it has no limit of its own.
+        let line = if self.policer.is_some() || self.rate == 0 {
+            Line::Open
+        } else {
+            Line::Rate(self.rate)
+        };
+        let bottleneck = Bottleneck::new(line, Order::Arrival(self.queue));
+        Stage::new(bottleneck, self.policer, case.seed)
     }
 
     /// A flow of the controller that is measured.
@@ -167,6 +173,7 @@ impl Path {
                 .jitter_reorders(self.reorders),
             back: line,
             start,
+            stop: Duration::MAX,
             service,
         }
     }

@@ -23,7 +23,8 @@ pub struct Controller {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject {
-    Porous(Congestion),
+    /// `None`: what a host has that is not told.
+    Porous(Option<Congestion>),
     Tcp(Tcp),
 }
 
@@ -61,7 +62,7 @@ const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Con
     Controller {
         name,
         plot: true,
-        subject: Subject::Porous(congestion),
+        subject: Subject::Porous(Some(congestion)),
         class,
     }
 }
@@ -98,6 +99,16 @@ impl Controller {
     pub fn is_asked(&self) -> bool {
         self.class != Class::Report
     }
+}
+
+/// The subject of this name, with or without hyphens; that of `default` is what a host has that is not told.
+pub(super) fn subject(name: &str) -> Option<Subject> {
+    if name == "default" {
+        return Some(Subject::Porous(None));
+    }
+    let is_named =
+        |controller: &&Controller| controller.name.replace('-', "") == name.replace('-', "");
+    Some(CONTROLLERS.iter().find(is_named)?.subject)
 }
 
 impl Subject {

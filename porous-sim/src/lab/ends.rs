@@ -25,6 +25,11 @@ pub(super) trait Ends {
     /// The measured state of the flow now.
     fn seen(&self) -> Seen;
 
+    /// Whether the connection has ended.
+    fn is_ended(&self) -> bool {
+        false
+    }
+
     /// The small packets that have arrived: the times when each was sent and when it came, in
     /// microseconds.
     fn small(&self) -> &[(u64, u64)] {

@@ -1,28 +1,34 @@
 //! The congestion laboratory: controllers on shared bottlenecks, alone, among flows of their own kind,
 //! and beside TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
 //!
-//! Each of the [`ROWS`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
+//! Each of the [`rows`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
 //! measures, and the gates that these should pass.
 
+mod bottleneck;
 mod case;
 mod controllers;
 mod ends;
 mod measure;
+mod opportunities;
 mod policer;
 mod porous;
 mod record;
 mod road;
 mod rows;
+mod scenario;
 mod series;
 mod stage;
 mod tcp;
+mod waiting;
 mod work;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 pub use controllers::{CONTROLLERS, Controller};
 pub use measure::{Gate, Measure};
-pub use rows::{ROWS, Row};
+pub use rows::{Row, rows};
+pub use scenario::{FlowReport, Latency, Report, Scenario, ScenarioError, Waits};
 pub use series::{Line, Point};
 
 use case::Case;
@@ -50,9 +56,9 @@ pub struct Outcome {
 /// If a connection ends, which no row should bring about.
 ///
 /// ```
-/// use porous_sim::lab::{CONTROLLERS, ROWS, run};
+/// use porous_sim::lab::{CONTROLLERS, rows, run};
 ///
-/// let row = ROWS.iter().find(|row| row.name == "loss-2").unwrap();
+/// let row = rows().find(|row| row.name == "loss-2").unwrap();
 /// let outcome = run(row, &CONTROLLERS[0], true).unwrap();
 /// assert_eq!(outcome.measures[0].what, "delivered of what was offered");
 /// ```
@@ -66,7 +72,17 @@ pub fn run(row: &Row, controller: &Controller, quick: bool) -> Option<Outcome> {
         quick,
         seed: SEED.child(row.name, 0),
     };
-    let (stage, measures) = (row.run)(&case);
+    let (stage, mut measures) = row.run.run(&case);
+    if !measures.iter().any(|measure| measure.what == "dropped") {
+        // What the tables do not print is what nobody looks at.
+        let all = [Duration::ZERO, stage.record().length()];
+        measures.push(Measure::new("dropped", stage.record().dropped(0, all), "%"));
+    }
+    let mut flows = 0..stage.record().flows();
+    assert!(
+        !flows.any(|flow| stage.is_ended(flow)),
+        "a connection ended"
+    );
     Some(Outcome {
         measures,
         lines: series::lines(stage.record()),

@@ -24,6 +24,11 @@ impl Policer {
         }
     }
 
+    /// Lets this number of bytes a second pass from now on.
+    pub(super) const fn set_rate(&mut self, rate: u64) {
+        self.rate = rate;
+    }
+
     /// True if a datagram of this length passes.
     pub(super) fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         let passed = now.as_micros().saturating_sub(self.at.as_micros());

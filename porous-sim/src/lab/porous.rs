@@ -20,21 +20,25 @@ pub(super) struct Porous {
     work: Work,
     working: Option<Working>,
     delivered: u64,
+    is_ended: bool,
     /// The times when each small packet was sent and when it came, in microseconds.
     small: Vec<(u64, u64)>,
     buffer: Vec<u8>,
 }
 
 impl Porous {
-    pub(super) fn new(congestion: Congestion, work: Work, seed: Seed) -> Self {
+    pub(super) fn new(congestion: Option<Congestion>, work: Work, seed: Seed) -> Self {
         let host = |config: Config, index| {
             let channels = config.channels(&[Priority::High, Priority::Low]);
             let config = channels
                 // Longer than the longest outage of a row, and than a handshake takes beside flows that have
                 // five of six datagrams dropped, so that no connection ends.
                 .and_then(|config| config.timeout(MINUTE)?.connect_timeout(MINUTE))
-                .unwrap_or_else(|error| panic!("two channels and a minute: {error}"))
-                .congestion(congestion);
+                .unwrap_or_else(|error| panic!("two channels and a minute: {error}"));
+            let config = match congestion {
+                Some(congestion) => config.congestion(congestion),
+                None => config,
+            };
             Host::new(config, seed.stream("host", index))
         };
         let hosts = [host(Config::client(), 0), host(Config::new(), 1)];
@@ -45,6 +49,7 @@ impl Porous {
             work,
             working: None,
             delivered: 0,
+            is_ended: false,
             small: Vec::new(),
         }
     }
@@ -84,8 +89,8 @@ impl Ends for Porous {
                 if end == 0 {
                     self.working = Some(Working::new(self.work, now));
                 }
-            } else if let Event::Disconnected { reason, .. } = event {
-                panic!("a flow of the laboratory ended at {now:?}: {reason:?}");
+            } else if let Event::Disconnected { .. } = event {
+                (self.working, self.is_ended) = (None, true);
             }
         }
         self.receive(end, now);
@@ -119,6 +124,10 @@ impl Ends for Porous {
             lost: stats.frames_lost,
             spurious: stats.frames_spurious,
         }
+    }
+
+    fn is_ended(&self) -> bool {
+        self.is_ended
     }
 
     fn small(&self) -> &[(u64, u64)] {

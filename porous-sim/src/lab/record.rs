@@ -65,7 +65,7 @@ impl Record {
         (arrived(to) - arrived(from)) as f64 / (to - from).as_secs_f64()
     }
 
-    /// The data that the bottleneck took, in bytes a second.
+    /// The data that passed the bottleneck, in bytes a second.
     pub(super) fn rate(&self, flow: usize, [from, to]: Span) -> f64 {
         let carried = |time| self.at(flow, time).1.carried;
         (carried(to) - carried(from)) as f64 / (to - from).as_secs_f64()
@@ -75,10 +75,7 @@ impl Record {
     pub(super) fn utilisation(&self, rate: u64, [from, to]: Span) -> f64 {
         let flows = 0..self.flows();
         let sum: f64 = flows.map(|flow| self.rate(flow, [from, to])).sum();
-        // Data that waits at the end was taken, but has not passed.
-        let waits = |at| self.queue_at(at).as_secs_f64();
-        let longer = (waits(to) - waits(from)) / (to - from).as_secs_f64();
-        100.0 * (8.0 * sum / rate as f64 - longer)
+        100.0 * 8.0 * sum / rate as f64
     }
 
     /// The bytes that a flow sent beyond the application data that arrived, in percent of the latter.

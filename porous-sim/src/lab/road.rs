@@ -1,28 +1,26 @@
 //! The road that all flows of a run share: one bottleneck, and behind it a path of each flow's own.
 
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use porous_proto::Instant;
 
+use super::bottleneck::{Bottleneck, Parcel};
 use super::policer::Policer;
 use crate::{Fate, Link, LinkConfig, Seed};
 
 /// The bytes of IP and UDP before each datagram.
 pub(super) const HEADERS: u64 = 28;
 
-/// Datagrams of end 0 of every flow go through `shared`, then through the `there` of their flow.
-/// Datagrams of end 1 go through `back` alone.
+/// Datagrams of end 0 of every flow go through the policer and the bottleneck, then through the `there` of their
+/// flow. Datagrams of end 1 go through `back` alone.
 #[derive(Debug)]
 pub(super) struct Road {
-    shared: Link,
+    bottleneck: Bottleneck,
     policer: Option<Policer>,
-    /// The flows of the datagrams in `shared`, in order.
-    owners: VecDeque<usize>,
-    /// When the last bit of the queue has left.
-    free_at: Instant,
     seed: Seed,
+    /// What the way there takes longer than the way back.
+    detour: Duration,
     ways: Vec<Way>,
 }
 
@@ -39,20 +37,21 @@ pub(super) struct Counts {
     /// Bytes that were sent to the bottleneck.
     pub(super) offered: u64,
     pub(super) datagrams: u64,
-    /// Bytes that the bottleneck took.
+    /// Bytes that have passed the bottleneck.
     pub(super) carried: u64,
-    /// Datagrams that the bottleneck did not take.
+    /// Datagrams that policer and bottleneck did not take, or threw out.
     pub(super) dropped: u64,
+    /// Datagrams that were lost behind the bottleneck.
+    pub(super) lost: u64,
 }
 
 impl Road {
-    pub(super) fn new(shared: LinkConfig, policer: Option<Policer>, seed: Seed) -> Self {
+    pub(super) fn new(bottleneck: Bottleneck, policer: Option<Policer>, seed: Seed) -> Self {
         Self {
-            shared: Link::new(shared, seed.child("shared", 0)),
+            bottleneck,
             policer,
-            owners: VecDeque::new(),
-            free_at: Instant::ZERO,
             seed,
+            detour: Duration::ZERO,
             ways: Vec::new(),
         }
     }
@@ -67,15 +66,41 @@ impl Road {
         });
     }
 
-    /// Changes the conditions of the bottleneck.
-    pub(super) fn change(&mut self, change: impl FnOnce(LinkConfig) -> LinkConfig) {
-        self.shared.set_config(change(*self.shared.config()));
+    /// While it is down, the bottleneck takes nothing.
+    pub(super) fn set_down(&mut self, is_down: bool) {
+        self.bottleneck.set_down(is_down);
     }
 
-    /// Changes the delay of all paths behind the bottleneck.
+    /// Changes the rate of policer or bottleneck, in bits a second.
+    pub(super) fn set_rate(&mut self, rate: u64) {
+        match &mut self.policer {
+            Some(policer) => policer.set_rate(rate / 8),
+            None => self.bottleneck.set_rate(rate),
+        }
+    }
+
+    /// Changes the delay of all paths, each way.
     pub(super) fn delay(&mut self, delay: Duration) {
         for way in &mut self.ways {
-            way.there.set_config(way.there.config().delay(delay));
+            let there = delay.saturating_add(self.detour);
+            way.there.set_config(way.there.config().delay(there));
+            way.back.set_config(way.back.config().delay(delay));
+        }
+    }
+
+    /// The way there takes this much longer than the way back.
+    pub(super) fn detour(&mut self, detour: Duration) {
+        self.detour = detour;
+        for way in &mut self.ways {
+            let there = way.back.config().delay.saturating_add(detour);
+            way.there.set_config(way.there.config().delay(there));
+        }
+    }
+
+    /// Changes the loss of all paths behind the bottleneck, in percent.
+    pub(super) fn loss(&mut self, percent: f64) {
+        for way in &mut self.ways {
+            way.there.set_config(way.there.config().loss(percent));
         }
     }
 
@@ -97,31 +122,34 @@ impl Road {
         let bytes = datagram.len() as u64 + HEADERS;
         way.count.offered += bytes;
         way.count.datagrams += 1;
-        let passes = self
-            .policer
-            .as_mut()
-            .is_none_or(|policer| policer.takes(now, bytes));
-        let fate = passes.then(|| self.shared.send(now, datagram));
-        if let Some(Fate::Carried { due, .. }) = fate {
-            way.count.carried += bytes;
-            self.free_at = due;
-            // The shared link keeps the order, so datagrams leave it in the order of their owners.
-            self.owners.push_back(flow);
+        let mut policer = self.policer.as_mut();
+        if policer.as_mut().is_none_or(|it| it.takes(now, bytes)) {
+            self.bottleneck.send(Parcel {
+                flow,
+                came: now,
+                datagram,
+            });
+            self.count_drops();
         } else {
             way.count.dropped += 1;
         }
     }
 
+    fn count_drops(&mut self) {
+        while let Some(flow) = self.bottleneck.dropped() {
+            self.ways[flow].count.dropped += 1;
+        }
+    }
+
     /// Moves datagrams that have left the bottleneck to the paths behind it.
     pub(super) fn advance(&mut self, now: Instant) {
-        while let Some(left) = self.shared.next_delivery().filter(|&left| left <= now) {
-            let Some(datagram) = self.shared.receive(left) else {
-                return;
-            };
-            if let Some(flow) = self.owners.pop_front() {
-                // From the time at which it left, not from now, or a late call would add to its delay.
-                self.ways[flow].there.send(left, datagram);
-            }
+        while let Some((parcel, left)) = self.bottleneck.receive(now) {
+            let way = &mut self.ways[parcel.flow];
+            way.count.carried += parcel.bytes();
+            // From the time at which it left, not from now, or a late call would add to its delay.
+            let fate = way.there.send(left, parcel.datagram);
+            way.count.lost += u64::from(fate == Fate::Lost);
+            self.count_drops();
         }
     }
 
@@ -140,12 +168,12 @@ impl Road {
     pub(super) fn next(&self) -> Option<Instant> {
         let ways = self.ways.iter();
         let ends = ways.flat_map(|way| [way.there.next_delivery(), way.back.next_delivery()]);
-        ends.chain([self.shared.next_delivery()]).flatten().min()
+        ends.chain([self.bottleneck.next()]).flatten().min()
     }
 
     /// How long a datagram that is sent now would wait.
     pub(super) fn queue_delay(&self, now: Instant) -> Duration {
-        self.free_at.saturating_duration_since(now)
+        self.bottleneck.delay(now)
     }
 
     pub(super) fn counts(&self, flow: usize) -> Counts {

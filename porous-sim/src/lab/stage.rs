@@ -1,11 +1,13 @@
 //! A run: flows on one road, from one event to the next.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use porous_proto::Instant;
 
+use super::bottleneck::Bottleneck;
 use super::ends::{Ends, Seen};
 use super::policer::Policer;
 use super::record::Record;
@@ -20,10 +22,14 @@ const AT_ONCE: u32 = 100_000;
 pub(super) enum Change {
     /// The rate of the bottleneck becomes this, in bits a second.
     Rate(u64),
-    /// True: the bottleneck carries nothing from now on; false: it carries again.
+    /// True: the bottleneck takes nothing from now on; false: it takes datagrams again.
     Down(bool),
-    /// The delay behind the bottleneck becomes this.
+    /// The delay of each path becomes this, each way.
     Delay(Duration),
+    /// The way there takes this much longer than the way back.
+    Detour(Duration),
+    /// The loss behind the bottleneck becomes this, in percent.
+    Loss(f64),
     /// No datagram comes back any more.
     NoFeedback,
 }
@@ -33,7 +39,7 @@ pub(super) struct Stage {
     road: Road,
     flows: Vec<Flow>,
     /// The changes in the order of time.
-    changes: Vec<(Instant, Change)>,
+    changes: VecDeque<(Instant, Change)>,
     record: Record,
     rounds: u32,
 }
@@ -42,6 +48,7 @@ pub(super) struct Stage {
 pub(super) struct Flow {
     pub(super) ends: Box<dyn Ends>,
     start: Instant,
+    stop: Instant,
     begun: bool,
     service: [Service; 2],
     resting: [Instant; 2],
@@ -59,16 +66,18 @@ pub(super) struct Entry {
     pub(super) there: LinkConfig,
     pub(super) back: LinkConfig,
     pub(super) start: Duration,
+    /// When both ends vanish; `Duration::MAX` for never.
+    pub(super) stop: Duration,
     pub(super) service: [Service; 2],
 }
 
 impl Stage {
-    pub(super) fn new(shared: LinkConfig, policer: Option<Policer>, seed: Seed) -> Self {
+    pub(super) fn new(bottleneck: Bottleneck, policer: Option<Policer>, seed: Seed) -> Self {
         Self {
             now: Instant::ZERO,
-            road: Road::new(shared, policer, seed),
+            road: Road::new(bottleneck, policer, seed),
             flows: Vec::new(),
-            changes: Vec::new(),
+            changes: VecDeque::new(),
             record: Record::default(),
             rounds: 0,
         }
@@ -80,6 +89,7 @@ impl Stage {
         self.flows.push(Flow {
             ends: entry.ends,
             start: Instant::ZERO + entry.start,
+            stop: Instant::ZERO + entry.stop,
             begun: false,
             service: entry.service,
             resting: [Instant::ZERO; 2],
@@ -91,7 +101,7 @@ impl Stage {
 
     /// Schedules a change; to be called in the order of time.
     pub(super) fn at(&mut self, time: Duration, change: Change) {
-        self.changes.push((Instant::ZERO + time, change));
+        self.changes.push_back((Instant::ZERO + time, change));
     }
 
     /// Forgets the largest bursts so far.
@@ -122,6 +132,11 @@ impl Stage {
         self.flows[flow].ends.small()
     }
 
+    /// Whether the connection of a flow has ended.
+    pub(super) fn is_ended(&self, flow: usize) -> bool {
+        self.flows[flow].ends.is_ended()
+    }
+
     /// Goes on until this time.
     pub(super) fn run_until(&mut self, until: Duration) {
         let until = Instant::ZERO + until;
@@ -144,7 +159,7 @@ impl Stage {
     fn next(&self) -> Option<Instant> {
         let flows = self.flows.iter();
         let ends = flows.flat_map(|flow| [flow.due(0, self.now), flow.due(1, self.now)]);
-        let change = self.changes.first().map(|&(time, _)| time);
+        let change = self.changes.front().map(|&(time, _)| time);
         ends.chain([self.road.next(), change]).flatten().min()
     }
 
@@ -161,15 +176,17 @@ impl Stage {
     }
 
     fn change(&mut self) {
-        while let Some(&(time, change)) = self.changes.first() {
+        while let Some(&(time, change)) = self.changes.front() {
             if time > self.now {
                 return;
             }
-            self.changes.remove(0);
+            self.changes.pop_front();
             match change {
-                Change::Rate(rate) => self.road.change(|shared| shared.rate(rate)),
-                Change::Down(down) => self.road.change(|shared| shared.down(down)),
+                Change::Rate(rate) => self.road.set_rate(rate),
+                Change::Down(is_down) => self.road.set_down(is_down),
                 Change::Delay(delay) => self.road.delay(delay),
+                Change::Detour(detour) => self.road.detour(detour),
+                Change::Loss(percent) => self.road.loss(percent),
                 Change::NoFeedback => self.road.cut_back(),
             }
         }
@@ -209,6 +226,9 @@ impl Stage {
 impl Flow {
     /// When an end is served next.
     fn due(&self, end: usize, now: Instant) -> Option<Instant> {
+        if now >= self.stop {
+            return None;
+        }
         if !self.begun {
             return (end == 0).then_some(self.start);
         }

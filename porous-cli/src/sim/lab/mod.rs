@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use porous_sim::lab::{CONTROLLERS, Controller, Outcome, ROWS, Row};
+use porous_sim::lab::{self, CONTROLLERS, Controller, Outcome, Row};
 
 use crate::USAGE;
 use crate::args::LabArgs;
@@ -29,16 +29,14 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
         with.as_ref()
             .is_none_or(|with| name.starts_with(with.as_str()))
     };
-    let rows: Vec<&Row> = ROWS
-        .iter()
-        .filter(|row| begins(row.name, &args.only))
-        .collect();
+    let rows = lab::rows().filter(|row| begins(row.name, &args.only));
+    let rows: Vec<&Row> = rows.collect();
     let controllers = CONTROLLERS.iter();
     let controllers: Vec<&Controller> = controllers
         .filter(|controller| begins(controller.name, &args.controller))
         .collect();
     if rows.is_empty() || controllers.is_empty() {
-        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
+        let names: Vec<&str> = lab::rows().map(|row| row.name).collect();
         let others: Vec<&str> = CONTROLLERS.iter().map(|other| other.name).collect();
         let (names, others) = (names.join(" "), others.join(" "));
         eprintln!(
@@ -111,7 +109,7 @@ fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("results.csv"), csv::results(runs))?;
     fs::write(folder.join("README.md"), readme::text(runs))?;
-    for row in ROWS.iter().filter(|row| row.plot) {
+    for row in lab::rows().filter(|row| row.plot) {
         let of = runs.iter().filter(|run| run.row.name == row.name);
         let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();
         if !of.is_empty() {

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use porous_sim::lab::{Measure, ROWS};
+use porous_sim::lab::{self, Measure};
 
 use super::{Run, number};
 
@@ -25,11 +25,12 @@ is `porous_sim::lab`; `tests/tests/lab.rs` holds quick runs to the gates.
 All flows of a row send through one bottleneck of a limited rate with a drop-tail queue, or CoDel; the
 headers of IP and UDP (28 bytes) or TCP (52) count. Behind the bottleneck each datagram is under way for
 half of its flow's round trip, give or take 0.2 ms, so that drop-tail queues do not always drop from the
-same flow, and may be lost by chance. The way back has no bottleneck. Where the rate changes, datagrams
-that wait already leave at the old rate. A flow of porous is two hosts with default configurations, called
-as events come or, in rows with `ticks`, 60 times a second; one sends 16 KiB packets as fast as it may, and
-does not know the path. `fixed` and `binary` are told 1 MB/s (and 100 kB/s in bad conditions), whatever the
-path takes.
+same flow, and may be lost by chance. The way back has no bottleneck. CoDel drops as datagrams leave, as in
+RFC 8289. A flow of porous is two hosts with default configurations, called as events come or, in rows with
+`ticks`, 60 times a second; one sends 16 KiB packets as fast as it may, and does not know the path. `fixed`
+and `binary` are told 1 MB/s (and 100 kB/s in bad conditions), whatever the path takes.
+
+`porous sim road` puts flows on a road of your own; `porous sim road --help` says how.
 
 `tcp-reno` and `tcp-cubic` are models from the RFCs (5681, 6582, 6675, 6298, 9438): segments of 1448
 bytes, delayed acknowledgements, SACK, ten segments at first, no pacing, timeouts of 200 ms at least.
@@ -56,7 +57,7 @@ further colours. `results.csv` has all numbers.
 pub(super) fn text(runs: &[Run]) -> String {
     let mut text = HEAD.to_string();
     sum_up(&mut text, runs);
-    for row in ROWS {
+    for row in lab::rows() {
         let of: Vec<&Run> = runs.iter().filter(|run| run.row.name == row.name).collect();
         if let Some(first) = of.first() {
             let _ = write!(text, "\n## {}\n\n{}\n\n", row.name, row.about);

@@ -9,25 +9,19 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-use core::time::Duration;
-
-use self::path::{Fastest, Path, Round, bytes_in, per_second};
+use self::path::{Acked, Fastest, LONGEST, Path, Round, bytes_in, per_second};
 use self::rivals::{Losses, Rivals};
 use self::start::Start;
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
-use crate::time::{Instant, micros};
+use crate::time::{Instant, Micros};
 
 /// Time between drains: the queue is emptied, to see the path without it.
-const DRAIN_EVERY: Duration = Duration::from_secs(4);
+const DRAIN_EVERY: Micros = Micros::from_secs(4);
 
 /// Time from the end of slow start to the first drain. It is short, as a connection that comes late sees the
 /// queue of others as part of the path, and takes more for it.
-const DRAIN_FIRST: Duration = Duration::from_secs(1);
-
-/// A minute stands for all times that are longer, so that nothing can overflow. For this long what is known
-/// of the path is kept beside rivals, which hide it.
-const LONGEST: Duration = Duration::from_secs(60);
+const DRAIN_FIRST: Micros = Micros::from_secs(1);
 
 /// The most bytes of a datagram (UDP).
 const MTU_MAX: u32 = u16::MAX as u32;
@@ -59,7 +53,7 @@ pub(super) struct Lean {
     start: Start,
     path: Path,
     /// The smoothed round trip.
-    smoothed: Duration,
+    smoothed: Micros,
     round: Round,
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
@@ -92,7 +86,7 @@ impl Lean {
             window: initial_window(mtu),
             start: Start::default(),
             path: Path::default(),
-            smoothed: Duration::ZERO,
+            smoothed: Micros::ZERO,
             round: Round::new(Instant::ZERO),
             skip: 0,
             rate: Fastest::default(),
@@ -116,7 +110,7 @@ impl Lean {
         self.path.share(self.window, self.mtu)
     }
 
-    fn on_start(&mut self, ack: &Ack) {
+    fn on_start(&mut self, ack: &Acked) {
         self.start.on_ack(ack);
         // A window that is not used does not grow (RFC 9002 §7.8).
         if ack.is_limited {
@@ -129,7 +123,7 @@ impl Lean {
     }
 
     /// The path is full: slow start is over.
-    fn leave_start(&mut self, ack: &Ack) {
+    fn leave_start(&mut self, ack: &Acked) {
         self.phase = Phase::Steady;
         // What arrives in a round trip without a queue is what fits.
         let rate = self.rate.get().max(self.round.rate(ack.now));
@@ -146,7 +140,7 @@ impl Lean {
         self.skip = 1;
     }
 
-    fn on_round(&mut self, ack: &Ack) {
+    fn on_round(&mut self, ack: &Acked) {
         let round = core::mem::replace(&mut self.round, Round::new(ack.now));
         // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
         // the delay is blind then.
@@ -172,10 +166,10 @@ impl Lean {
         }
     }
 
-    fn on_steady_round(&mut self, round: &Round, ack: &Ack) {
+    fn on_steady_round(&mut self, round: &Round, ack: &Acked) {
         let queue = self.path.queue(round.rtt, ack.step);
         let own = self.path.wanted(self.rivals.window(), self.mtu);
-        let excess = queue.saturating_sub(own);
+        let excess = queue - own;
         // Before the window changes: what exceeds the share of this connection although the window has given
         // way belongs to others.
         if self.rivals.on_round(excess, self.path.base(), ack.now) {
@@ -200,9 +194,9 @@ impl Lean {
 
     /// The window at which as much is in the queue as is wanted there: window · base / rtt + share (FAST
     /// TCP).
-    fn target(&self, rtt: Duration, queue: Duration) -> u32 {
-        let without = micros(rtt.saturating_sub(queue));
-        let part = u64::from(self.window).saturating_mul(without) / micros(rtt).max(1);
+    fn target(&self, rtt: Micros, queue: Micros) -> u32 {
+        let without = (rtt - queue).get();
+        let part = u64::from(self.window).saturating_mul(without) / rtt.get().max(1);
         let part = u32::try_from(part).unwrap_or(u32::MAX);
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
@@ -225,11 +219,11 @@ impl Lean {
     }
 
     /// For a round trip less is sent, to see the path without its queue.
-    fn begin_drain(&mut self, rtt: Duration, queue: Duration) {
+    fn begin_drain(&mut self, rtt: Micros, queue: Micros) {
         // Three times what this connection has in the queue, as others have something there as well; a
         // quarter of the window at most, so that the rate hardly suffers.
         let thrice = 3 * u64::from(self.window);
-        let queued = thrice.saturating_mul(micros(queue)) / micros(rtt).max(1);
+        let queued = thrice.saturating_mul(queue.get()) / rtt.get().max(1);
         let queued = u32::try_from(queued).unwrap_or(u32::MAX);
         self.drain = queued.min(self.window / 4) + self.window / 32;
         self.skip = 2;
@@ -244,7 +238,7 @@ impl Lean {
     }
 
     /// A round beside rivals, by the rules of Reno: a frame more in each round trip.
-    fn on_competing_round(&mut self, round: &Round, ack: &Ack) {
+    fn on_competing_round(&mut self, round: &Round, ack: &Acked) {
         let queue = self.path.queue(round.rtt, ack.step);
         if round.is_limited {
             self.set_window(self.window.saturating_add(self.mtu));
@@ -271,20 +265,14 @@ impl Lean {
 
     /// Whether rivals hide the path now, and have not done so for too long.
     fn is_beside_rivals(&self, now: Instant) -> bool {
-        self.phase == Phase::Competing && now.saturating_duration_since(self.competing) < LONGEST
+        self.phase == Phase::Competing && now.since(self.competing) < LONGEST
     }
 }
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
-        // A minute stands for all that is longer: no arithmetic below overflows, whatever a clock says.
-        let ack = &Ack {
-            rtt: ack.rtt.map(|rtt| rtt.min(LONGEST)),
-            smoothed_rtt: ack.smoothed_rtt.min(LONGEST),
-            step: ack.step.min(LONGEST),
-            ..*ack
-        };
-        self.smoothed = ack.smoothed_rtt;
+        self.smoothed = Micros::from(ack.smoothed_rtt).min(LONGEST);
+        let ack = &Acked::from(ack);
         if let Some(rtt) = ack.rtt {
             // Rivals keep the queue full, so that no sample shows the path without it: the shortest round
             // trip of before must not be forgotten.

@@ -1,9 +1,7 @@
 //! Whether other connections fill the queue (Copa, §3.2: a queue that never empties is that of others).
 
-use core::time::Duration;
-
 use crate::stats::Peak;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// Rounds in which the queue does not become shorter although this connection gives way, after which others
 /// are taken to fill it.
@@ -13,7 +11,7 @@ const ROUNDS: u32 = 6;
 const ROUNDS_AGAIN: u32 = 2;
 
 /// How long rivals count as recent.
-const RECENT: Duration = Duration::from_secs(10);
+const RECENT: Micros = Micros::from_secs(10);
 
 /// What is seen of other connections in the queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +19,7 @@ pub(super) struct Rivals {
     /// Consecutive rounds with a queue that is too long; beside rivals, with next to none.
     rounds: u32,
     /// How much too long the queue was in the first of them.
-    first: Duration,
+    first: Micros,
     /// When rivals were last seen.
     seen: Option<Instant>,
     /// The largest window of the last 5 to 10 s: that of before this connection gave way.
@@ -47,8 +45,8 @@ impl Rivals {
 
     /// A round in which this connection gives way. `excess`: how much longer the queue is than it wants;
     /// `base`: the round trip without a queue. Returns whether others fill the queue.
-    pub(super) fn on_round(&mut self, excess: Duration, base: Duration, now: Instant) -> bool {
-        let recently = |at| now.saturating_duration_since(at) < RECENT;
+    pub(super) fn on_round(&mut self, excess: Micros, base: Micros, now: Instant) -> bool {
+        let recently = |at| now.since(at) < RECENT;
         // Rivals that were there a moment ago are likelier to be the reason again.
         let (part, enough) = if self.seen.is_some_and(recently) {
             (8, ROUNDS_AGAIN)

@@ -1,20 +1,17 @@
 //! Slow start: how fast the window grows at first, and when it is wide enough.
 
-use core::time::Duration;
-
-use super::path::{Path, bytes_in, per_second};
-use crate::congestion::controller::Ack;
-use crate::time::{Instant, micros};
+use super::path::{Acked, Path, bytes_in, per_second};
+use crate::time::{Instant, Micros};
 
 /// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
 /// RFC 9406 §4.2).
-const PART: u32 = 8;
+const PART: u64 = 8;
 
 /// No shorter queue ends slow start.
-const LEAST: Duration = Duration::from_millis(4);
+const LEAST: Micros = Micros::from_millis(4);
 
 /// Each longer queue ends slow start.
-const MOST: Duration = Duration::from_millis(16);
+const MOST: Micros = Micros::from_millis(16);
 
 /// Consecutive samples of the round trip that must show such a queue (RFC 9406, `N_RTT_SAMPLE`).
 const SAMPLES: usize = 8;
@@ -36,18 +33,18 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn on_ack(&mut self, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, ack: &Acked) {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {
             if let Some(place) = self.recent.get_mut(self.samples % SAMPLES) {
-                *place = u32::try_from(micros(rtt)).unwrap_or(u32::MAX);
+                *place = u32::try_from(rtt.get()).unwrap_or(u32::MAX);
             }
             self.samples = self.samples.wrapping_add(1);
         }
     }
 
     /// Bytes that an acknowledgement adds to the window.
-    pub(super) fn growth(&self, ack: &Ack, window: u32, path: &Path) -> u32 {
+    pub(super) fn growth(&self, ack: &Acked, window: u32, path: &Path) -> u32 {
         // At least as much as was acknowledged; more while the window is below three quarters of what the
         // path holds by the first frames.
         let fits = bytes_in(self.train.rate(ack.step), path.base()) / 4 * 3;
@@ -57,17 +54,17 @@ impl Start {
 
     /// Whether the window is wide enough: all of the last samples have seen a queue.
     #[inline]
-    pub(super) fn is_enough(&self, step: Duration, path: &Path) -> bool {
+    pub(super) fn is_enough(&self, step: Micros, path: &Path) -> bool {
         let needed = if step > LEAST { SAMPLES_LATE } else { SAMPLES };
         // The newest first, which has mostly seen none: then no other need be looked at.
         let mut last =
             (1..=needed).map(|back| self.recent[self.samples.wrapping_sub(back) % SAMPLES]);
-        let is_long = |rtt: u32| Self::is_long(Duration::from_micros(rtt.into()), step, path);
+        let is_long = |rtt: u32| Self::is_long(Micros::new(rtt.into()), step, path);
         self.samples >= needed && last.all(is_long)
     }
 
     /// Whether this round trip has a queue in it that ends slow start.
-    pub(super) fn is_long(rtt: Duration, step: Duration, path: &Path) -> bool {
+    pub(super) fn is_long(rtt: Micros, step: Micros, path: &Path) -> bool {
         path.queue(rtt, step) > (path.base() / PART).clamp(LEAST, MOST)
     }
 }
@@ -87,7 +84,7 @@ struct Train {
 }
 
 impl Train {
-    fn on_ack(&mut self, ack: &Ack) {
+    fn on_ack(&mut self, ack: &Acked) {
         match self.sent {
             None => {
                 (self.sent, self.first, self.last) = (Some(ack.sent), ack.now, ack.now);
@@ -102,10 +99,10 @@ impl Train {
     }
 
     /// The rate of the path in bytes a second, rather too low.
-    fn rate(&self, step: Duration) -> u32 {
-        let time = self.last.saturating_duration_since(self.first);
+    fn rate(&self, step: Micros) -> u32 {
+        let time = self.last.since(self.first);
         // The first acknowledgement may have been seen up to a step too late, so that the time looks too
         // short.
-        per_second(self.bytes, time + step.max(Duration::from_millis(1)))
+        per_second(self.bytes, time + step.max(Micros::from_millis(1)))
     }
 }

@@ -1,5 +1,7 @@
 //! The rules of the controller, over a line whose queue is the sum of what was sent and not served yet.
 
+use core::time::Duration;
+
 use super::*;
 
 const MTU: u32 = 1000;
@@ -36,7 +38,7 @@ impl Line {
 
     /// Bytes in flight if the path is full and the queue empty.
     fn fits(&self) -> u32 {
-        bytes_in(self.rate, self.base)
+        bytes_in(self.rate, self.base.into())
     }
 
     fn trouble(&mut self, signal: Signal, sent: Instant) {

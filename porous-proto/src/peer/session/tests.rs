@@ -4,20 +4,20 @@ mod control;
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::time::Duration;
 
 use super::*;
 use crate::config::Config;
 use crate::frame::{AckBlock, Fragment, FrameWriter, Header, Layout, Packet, Rest, decode};
 use crate::hooks::audit::Audit;
+use crate::time::Micros;
 
 const FRAGMENT: usize = 1200 - 48;
 
 /// The time at which all calls are made.
 const TICK: Tick = Tick {
     now: Instant::ZERO,
-    step: Duration::ZERO,
-    lag: Duration::ZERO,
+    step: Micros::ZERO,
+    lag: Micros::ZERO,
     is_full: false,
     may_keep: u64::MAX,
     awake_since: Instant::ZERO,

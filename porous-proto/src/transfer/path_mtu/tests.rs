@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::*;
 
-const MS: Duration = Duration::from_millis(1);
+const MS: Micros = Micros::from_millis(1);
 
 fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
+    Instant::ZERO + Micros::from_millis(ms)
 }
 
 /// The sizes that are tried within `seconds` from `from` on, at most one each 10 ms, on a path that carries

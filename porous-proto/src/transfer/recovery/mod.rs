@@ -7,7 +7,6 @@ mod paper;
 
 use alloc::boxed::Box;
 use core::fmt;
-use core::time::Duration;
 
 use self::modern::Modern;
 use self::paper::Paper;
@@ -15,7 +14,7 @@ use super::acked::LaterAcks;
 use super::rtt::Rtt;
 use crate::config::Policy;
 use crate::congestion::Signal;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// What the timers of a path need to know of the frames that are on their way.
 #[derive(Clone, Copy, Debug)]
@@ -98,8 +97,8 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
 
     /// Time from sending a frame with reliable content to its first probe. `at_once`: the frame asked for an
     /// acknowledgement at once.
-    fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Duration {
-        Duration::MAX
+    fn early_probe(&self, _at_once: bool, _rtt: &Rtt) -> Micros {
+        Micros::MAX
     }
 
     /// The fate of an early probe is known. `had_arrived`: what it repeated had arrived before, so that the

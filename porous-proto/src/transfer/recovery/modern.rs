@@ -5,12 +5,10 @@
 #[cfg(test)]
 mod tests;
 
-use core::time::Duration;
-
 use super::episodes::Episodes;
 use super::{Due, Flight, Lost, Question, Recovery};
 use crate::congestion::Signal;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::{MAX_ACK_DELAY, Rtt};
 
@@ -22,21 +20,21 @@ const PACKETS_MAX: u64 = 64;
 
 /// Longest time between probes on a path whose probe timeout is shorter: a game goes on a second after its
 /// network does.
-const PROBE_MAX: Duration = Duration::from_secs(1);
+const PROBE_MAX: Micros = Micros::from_secs(1);
 
 /// Time for which a path counts as lossy after a lost frame was sent.
-const LOSSY: Duration = Duration::from_secs(10);
+const LOSSY: Micros = Micros::from_secs(10);
 
 /// What each consecutive needless early probe adds to the time before the next (`docs/deviations.md` P7).
-const NEEDLESS: Duration = Duration::from_millis(1);
+const NEEDLESS: Micros = Micros::from_millis(1);
 /// Needless early probes that add up: as many milliseconds as an honest host holds an acknowledgement back at
 /// most.
 #[expect(clippy::cast_possible_truncation, reason = "25")]
-const NEEDLESS_MAX: u8 = MAX_ACK_DELAY.as_millis() as u8;
+const NEEDLESS_MAX: u8 = (MAX_ACK_DELAY.get() / 1000) as u8;
 
 /// Probe timeouts between sending the first and the last of a run of losses, with nothing acknowledged in
 /// between, that make the congestion persistent (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
-const PERSISTENT: u32 = 3;
+const PERSISTENT: u64 = 3;
 
 /// Consecutive timeouts that repeat reliable content, about as many as pass before silence ends a connection.
 /// Later ones are pings alone, for a remote host that says other things but acknowledges nothing.
@@ -48,7 +46,7 @@ pub(crate) struct Modern {
     /// A frame that is this many ids behind an acknowledged one is lost.
     packets: u64,
     /// Added to the time after which an overtaken frame is lost. Grows with each spurious loss.
-    reordering: Duration,
+    reordering: Micros,
     episodes: Episodes,
     /// When a frame that wants an acknowledgement was last sent, or a probe was last due.
     last_sent: Instant,
@@ -76,7 +74,7 @@ impl Modern {
     }
 
     /// Age at which a frame is lost once a newer one was acknowledged.
-    fn patience(&self, rtt: &Rtt) -> Duration {
+    fn patience(&self, rtt: &Rtt) -> Micros {
         rtt.loss_delay() + self.reordering
     }
 }
@@ -84,7 +82,7 @@ impl Modern {
 impl Recovery for Modern {
     fn is_lossy(&self, now: Instant) -> bool {
         // Frames that were only overtaken are no reason to ask for more acknowledgements.
-        let is_recent = |sent| now.saturating_duration_since(sent) < LOSSY;
+        let is_recent = |sent| now.since(sent) < LOSSY;
         self.lost > 0 && self.last_lost.is_some_and(is_recent)
     }
 
@@ -93,7 +91,7 @@ impl Recovery for Modern {
     }
 
     fn on_acknowledged(&mut self, id: u64, data: bool, is_idle: bool, now: Instant) {
-        let is_soon = |last| now.saturating_duration_since(last) < PROBE_MAX;
+        let is_soon = |last| now.since(last) < PROBE_MAX;
         if data || is_idle {
             self.timeouts = 0;
         } else if self.revived.is_none_or(|last| !is_soon(last)) {
@@ -109,7 +107,7 @@ impl Recovery for Modern {
         if self.episodes.on_acknowledged(id) {
             // Reordering on this path is over, as it seems; large thresholds would delay the repair of real
             // losses (RFC 8985 §6.2).
-            (self.packets, self.reordering) = (PACKETS, Duration::ZERO);
+            (self.packets, self.reordering) = (PACKETS, Micros::ZERO);
         }
     }
 
@@ -140,7 +138,7 @@ impl Recovery for Modern {
         // Before the test for persistent congestion, as a loss that shows it belongs to the episode, too: one
         // outage is told by several signals (D6).
         let begins = self.episodes.on_lost(lost.id, lost.next);
-        if lost.sent.saturating_duration_since(first) >= PERSISTENT * rtt.timeout() {
+        if lost.sent.since(first) >= PERSISTENT * rtt.timeout() {
             // The rest of the same outage must not be reported anew at each frame.
             self.first_lost = Some(lost.sent);
             return Signal::Persistent;
@@ -166,10 +164,10 @@ impl Recovery for Modern {
         self.episodes.on_spurious(id)
     }
 
-    fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Duration {
+    fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Micros {
         // Early, since a probe costs one small datagram and does not touch the window. Each needless one lets
         // the next wait a millisecond longer, until the delays of acknowledgements are waited for.
-        rtt.early_probe(at_once) + NEEDLESS * u32::from(self.needless)
+        rtt.early_probe(at_once) + NEEDLESS * u64::from(self.needless)
     }
 
     fn on_probed(&mut self, had_arrived: bool) {

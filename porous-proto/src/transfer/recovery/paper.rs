@@ -9,7 +9,7 @@ use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::Rtt;
 
 /// T_rto in the longest time without an acknowledgement before the window is reset: ρ of (13).
-const RESET_FACTOR: u32 = 8;
+const RESET_FACTOR: u64 = 8;
 
 /// The rules of the paper, on one path.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl Recovery for Paper {
     fn on_lost(&mut self, _: &Lost, rtt: &Rtt, now: Instant) -> Signal {
         let reset_timeout = RESET_FACTOR * rtt.timeout(); // (13)
         let first = *self.first_drop.get_or_insert(now);
-        if now.saturating_duration_since(first) > reset_timeout {
+        if now.since(first) > reset_timeout {
             // The next reset needs as long a silence again.
             self.first_drop = Some(now);
             // A reset is a backoff as well: otherwise the other drops of the same step would set W_s by
@@ -63,18 +63,18 @@ impl Recovery for Paper {
 
 #[cfg(test)]
 mod tests {
-    use core::time::Duration;
 
     use super::*;
     use crate::config::Policy;
+    use crate::time::Micros;
 
-    const MS: Duration = Duration::from_millis(1);
+    const MS: Micros = Micros::from_millis(1);
 
     /// The state after a first drop, with round trips of a little more than 100 ms, and when that drop was.
     fn dropped_once() -> (Paper, Rtt, Instant) {
         let (mut paper, mut rtt) = (Paper::default(), Rtt::new(Policy::Paper));
         (0..200).for_each(|_| rtt.on_pong(100 * MS, Instant::ZERO));
-        let at = Instant::ZERO + Duration::from_secs(1);
+        let at = Instant::ZERO + Micros::from_secs(1);
         assert_eq!(paper.on_lost(&LOST, &rtt, at), Signal::Loss);
         (paper, rtt, at)
     }

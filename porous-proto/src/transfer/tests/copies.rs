@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Policy;
 
-const MS: Duration = Duration::from_millis(1);
+const MS: Micros = Micros::from_millis(1);
 
 fn sides() -> [Side; 2] {
     [Policy::Paper, Policy::Modern].map(Side::with)
@@ -168,7 +168,7 @@ fn copies_take_a_quarter_of_a_datagram_and_those_without_room_wait_for_50_ms() {
         side.queue(20, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![20, 0, 1, 2]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 5);
-        side.now = side.now + Duration::from_millis(50);
+        side.now = side.now + Micros::from_millis(50);
         side.queue(21, 40, Mode::Unreliable, 0);
         assert_eq!(side.later(), Some(vec![21, 3, 4, 5]));
         assert_eq!(side.transfer.outbound.messages.copies.count(), 0);

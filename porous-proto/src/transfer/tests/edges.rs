@@ -135,12 +135,7 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         for id in (0..400).filter(|id| id % 5 < 2) {
             side.transfer.inbound.received.record(id, 1, false, 0);
         }
-        let Report { block, .. } = side
-            .transfer
-            .inbound
-            .received
-            .report(Duration::ZERO)
-            .unwrap();
+        let Report { block, .. } = side.transfer.inbound.received.report(Micros::ZERO).unwrap();
         assert!(block.length() > 16);
         side.script
             .low

@@ -146,10 +146,10 @@ fn a_step_that_is_long_puts_off_the_resend() {
     side.transfer
         .outbound
         .path
-        .set_steps(Duration::from_secs(1), Duration::ZERO);
+        .set_steps(Micros::from_secs(1), Micros::ZERO);
     let after = side.transfer.recovery_deadline_for_test();
     // 200 ms and 1 s, instead of 200 ms and four times 100 ms.
-    assert_eq!(after, before + Duration::from_millis(600));
+    assert_eq!(after, before + Micros::from_millis(600));
 }
 
 /// A side whose frames each have one reliable message, of its number, and the ids of the frames.
@@ -207,7 +207,7 @@ fn a_message_that_arrived_late_is_not_sent_a_third_time() {
         assert_eq!(side.frame(), Some(vec![0]));
         side.acknowledge(&ids[..1]);
         let next = side.transfer.outbound.queue.next();
-        side.now = side.now + Duration::from_millis(2);
+        side.now = side.now + Micros::from_millis(2);
         for name in 5..25 {
             (side.script.low).push_back(message(name, 400, Mode::Reliable));
             assert_eq!(side.frame(), Some(vec![name]));
@@ -248,7 +248,7 @@ fn equation_14_holds_for_all_drops_of_a_step() {
     side.now = side.transfer.recovery_deadline_for_test();
     side.transfer.handle_timeout(&mut side.script, side.now);
     // Nothing arrives for long, and then three frames are dropped at once.
-    side.now = side.now + Duration::from_secs(10);
+    side.now = side.now + Micros::from_secs(10);
     side.transfer.congestion_for_test(64 * 512);
     for name in 1..4 {
         side.script

@@ -13,12 +13,12 @@ impl Busy {
     fn new() -> Self {
         Self {
             side: Side::with(Policy::Modern),
-            now: Instant::ZERO + Duration::from_secs(100),
+            now: Instant::ZERO + Micros::from_secs(100),
         }
     }
 
     /// This much later a frame comes. Returns whether it is acknowledged at once.
-    fn hears(&mut self, id: u64, urgency: Urgency, after: Duration) -> bool {
+    fn hears(&mut self, id: u64, urgency: Urgency, after: Micros) -> bool {
         self.now = self.now + after;
         let timer = &mut self.side.transfer.inbound.ack_timer;
         for n in (1..=60).rev() {
@@ -45,8 +45,8 @@ impl Busy {
     }
 }
 
-const TICK: Duration = Duration::from_millis(10);
-const SECOND: Duration = Duration::from_secs(1);
+const TICK: Micros = Micros::from_millis(10);
+const SECOND: Micros = Micros::from_secs(1);
 
 /// T19.
 #[test]

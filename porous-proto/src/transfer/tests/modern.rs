@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Policy;
 
-const MS: Duration = Duration::from_millis(1);
+const MS: Micros = Micros::from_millis(1);
 
 /// A line of 100 ms whose round trips are known.
 fn settled() -> Side {
@@ -46,11 +46,11 @@ impl Side {
     }
 
     /// Lets time pass until something is due, and does it.
-    fn wait(&mut self) -> Duration {
+    fn wait(&mut self) -> Micros {
         let before = self.now;
         self.now = self.transfer.recovery_deadline_for_test();
         self.transfer.handle_timeout(&mut self.script, self.now);
-        self.now.saturating_duration_since(before)
+        self.now.since(before)
     }
 }
 

@@ -59,7 +59,7 @@ impl Pair {
     }
 
     fn honest(&self) -> AckBlock {
-        self.received.report(Duration::ZERO).unwrap().block
+        self.received.report(Micros::ZERO).unwrap().block
     }
 
     fn window(&self) -> u32 {
@@ -73,7 +73,7 @@ fn a_true_acknowledgement_is_believed() {
     let mut pair = Pair::new();
     for n in 0_u32..5000 {
         let id = pair.send(n % 7 != 3);
-        pair.side.now = pair.side.now + Duration::from_millis(1);
+        pair.side.now = pair.side.now + Micros::from_millis(1);
         if n % 7 != 3 {
             let block = pair.honest();
             assert!(pair.acknowledge(&block), "frame {id:?}");
@@ -104,7 +104,7 @@ fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {
             ranges: arrayvec::ArrayVec::new(),
         };
         believed += u32::from(pair.acknowledge(&everything));
-        pair.side.now = pair.side.now + Duration::from_millis(50);
+        pair.side.now = pair.side.now + Micros::from_millis(50);
         let Side {
             transfer,
             script,

@@ -5,11 +5,13 @@ mod changes;
 mod fairness;
 mod noise;
 mod queues;
+mod roads;
 mod table;
 
 use alloc::vec::Vec;
 
-pub use table::ROWS;
+use roads::ROADS;
+use table::OWN;
 
 use super::case::Case;
 use super::measure::Measure;
@@ -26,7 +28,34 @@ pub struct Row {
     pub bulk: bool,
     /// True if the row is drawn.
     pub plot: bool,
-    pub(super) run: fn(&Case) -> (Stage, Vec<Measure>),
+    pub(super) run: Situation,
+}
+
+/// How the flows of a row are put on a road.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Situation {
+    Own(fn(&Case) -> (Stage, Vec<Measure>)),
+    Road(roads::Asked),
+}
+
+impl Situation {
+    pub(super) fn run(&self, case: &Case) -> (Stage, Vec<Measure>) {
+        match self {
+            Self::Own(run) => run(case),
+            Self::Road(asked) => asked.run(case),
+        }
+    }
+}
+
+/// All situations, in the order of the table.
+///
+/// ```
+/// use porous_sim::lab::rows;
+///
+/// assert!(rows().any(|row| row.name == "alone-1"));
+/// ```
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    OWN.iter().chain(ROADS)
 }
 
 /// A row that is not drawn.
@@ -40,7 +69,7 @@ const fn row(
         about,
         bulk: true,
         plot: false,
-        run,
+        run: Situation::Own(run),
     }
 }
 

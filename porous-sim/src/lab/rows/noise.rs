@@ -105,10 +105,10 @@ pub(super) fn wifi(case: &Case) -> Ran {
         if draw(0, 4) == 0 {
             // Datagrams sent in a pause come late, and together.
             let pause = ms(draw(5, 60));
-            stage.at(at, Change::Delay(path.rtt / 2 + pause));
+            stage.at(at, Change::Detour(pause));
             at += pause;
             bits += rate as f64 * pause.as_secs_f64();
-            stage.at(at, Change::Delay(path.rtt / 2));
+            stage.at(at, Change::Detour(Duration::ZERO));
         }
     }
     stage.run_until(end);

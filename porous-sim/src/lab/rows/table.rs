@@ -1,9 +1,9 @@
-//! All situations, in the order of the table.
+//! The situations that have code of their own, in the order of the table.
 
 use super::{Row, applications, changes, fairness, games, noise, queues, row};
 
-/// All situations, in the order of the table.
-pub const ROWS: &[Row] = &[
+/// The rows of the other files, but the roads.
+pub(super) const OWN: &[Row] = &[
     // Alone.
     row(
         "alone-0.5",

@@ -4,7 +4,9 @@ use alloc::boxed::Box;
 use core::time::Duration;
 
 use super::*;
+use crate::lab::bottleneck::{Bottleneck, Line};
 use crate::lab::stage::{Change, Entry, Stage};
+use crate::lab::waiting::Order;
 use crate::{LinkConfig, Queue, Seed, Service};
 
 pub(super) const RTT: Duration = Duration::from_millis(50);
@@ -21,21 +23,27 @@ pub(super) fn entry(flow: impl Ends + 'static, loss: f64) -> Entry {
         there: line.loss(loss),
         back: line,
         start: Duration::ZERO,
+        stop: Duration::MAX,
         service: [Service::Event; 2],
     }
 }
 
 /// A flow behind this bottleneck.
-pub(super) fn stage(tcp: Tcp, shared: LinkConfig, loss: f64) -> Stage {
+pub(super) fn stage(tcp: Tcp, shared: Bottleneck, loss: f64) -> Stage {
     let mut stage = Stage::new(shared, None, Seed::new(5));
     stage.add(entry(TcpFlow::new(tcp, Seed::new(6)), loss));
     stage
 }
 
-pub(super) fn megabits(rate: u64, queue: u64) -> LinkConfig {
-    LinkConfig::new()
-        .rate(rate * 1_000_000)
-        .queue(Queue::Bytes(queue))
+pub(super) fn megabits(rate: u64, queue: u64) -> Bottleneck {
+    Bottleneck::new(
+        Line::Rate(rate * 1_000_000),
+        Order::Arrival(Queue::Bytes(queue)),
+    )
+}
+
+fn open() -> Bottleneck {
+    Bottleneck::new(Line::Open, Order::Fair)
 }
 
 /// Mathis, Semke, Mahdavi and Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
@@ -43,7 +51,7 @@ pub(super) fn megabits(rate: u64, queue: u64) -> LinkConfig {
 #[test]
 fn random_loss_gives_the_rate_of_the_formula() {
     for (loss, segments) in [(0.25, 24.49), (1.0, 12.25)] {
-        let mut stage = stage(Tcp::Reno, LinkConfig::new(), loss);
+        let mut stage = stage(Tcp::Reno, open(), loss);
         stage.run_until(s(320));
         let rate = stage.record().goodput(0, [s(20), s(320)]);
         let expected = segments * SEGMENT as f64 / RTT.as_secs_f64();
@@ -56,7 +64,7 @@ fn random_loss_gives_the_rate_of_the_formula() {
 #[test]
 fn cubic_is_as_fast_as_reno_where_windows_are_small() {
     let rate = |tcp| {
-        let mut stage = stage(tcp, LinkConfig::new(), 1.0);
+        let mut stage = stage(tcp, open(), 1.0);
         stage.run_until(s(120));
         stage.record().goodput(0, [s(20), s(120)])
     };

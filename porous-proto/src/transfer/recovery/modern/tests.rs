@@ -3,17 +3,17 @@
 use super::*;
 use crate::config::Policy;
 
-const MS: Duration = Duration::from_millis(1);
+const MS: Micros = Micros::from_millis(1);
 
 fn at(ms: u64) -> Instant {
-    Instant::ZERO + Duration::from_millis(ms)
+    Instant::ZERO + Micros::from_millis(ms)
 }
 
 /// Round trips of 100 ms that vary by no more than a millisecond.
 fn settled() -> (Modern, Rtt) {
     let mut rtt = Rtt::new(Policy::Modern);
     for n in 0..100 {
-        rtt.on_ack(100 * MS, Duration::ZERO, at(100 * n));
+        rtt.on_ack(100 * MS, Micros::ZERO, at(100 * n));
     }
     (Modern::new(), rtt)
 }
@@ -152,17 +152,17 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
 #[test]
 fn needless_probes_make_the_next_ones_later() {
     let (mut modern, rtt) = settled();
-    assert_eq!(modern.early_probe(false, &rtt).as_millis(), 101);
+    assert_eq!(modern.early_probe(false, &rtt).get() / 1000, 101);
     for _ in 0..10 {
         modern.on_probed(true);
     }
-    assert_eq!(modern.early_probe(false, &rtt).as_millis(), 111);
+    assert_eq!(modern.early_probe(false, &rtt).get() / 1000, 111);
     modern.on_probed(false);
-    assert_eq!(modern.early_probe(false, &rtt).as_millis(), 101);
+    assert_eq!(modern.early_probe(false, &rtt).get() / 1000, 101);
     for _ in 0..100 {
         modern.on_probed(true);
     }
-    assert_eq!(modern.early_probe(false, &rtt).as_millis(), 126);
+    assert_eq!(modern.early_probe(false, &rtt).get() / 1000, 126);
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! `porous sim road`: one situation of the congestion laboratory.
+
+use core::fmt::Write;
+use std::process::ExitCode;
+
+use porous_sim::lab::{FlowReport, Report, Scenario};
+use serde::Serialize;
+
+use crate::USAGE;
+use crate::args::RoadArgs;
+use crate::json::{Json, print};
+
+/// Runs the situation.
+pub(crate) fn main(args: &RoadArgs) -> ExitCode {
+    let scenario: Scenario = match args.text.join(" ").parse() {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    let json = match args.json.as_deref().map(Json::open).transpose() {
+        Ok(json) => json,
+        Err(line) => {
+            eprintln!("error: {line}");
+            return ExitCode::from(USAGE);
+        }
+    };
+    let report = scenario.run();
+    let is_silent = json.as_ref().is_some_and(Json::is_stdout);
+    let written = json.map_or(Ok(()), |json| json.write(&Results::new(&report)));
+    let printed = if is_silent {
+        Ok(())
+    } else {
+        print(lines(&report).as_bytes())
+    };
+    match written.and(printed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The report in lines of at most 80 columns.
+fn lines(report: &Report) -> String {
+    let mut text = format!(
+        "queue     mean {:.1} ms, p95 {:.1} ms\nused      {:.1} %\ngoodput   {:.1} %\nJain      {:.3}\n\n",
+        report.queue.mean_ms,
+        report.queue.p95_ms,
+        report.used_percent,
+        report.goodput_percent,
+        report.jain
+    );
+    text.push_str("flow          kB/s  dropped    lost  falsely     p50     p95     p99 ms\n");
+    for flow in &report.flows {
+        let [p50, p95, p99] = match &flow.latency {
+            Some(latency) => [latency.p50, latency.p95, latency.p99].map(|ms| format!("{ms:.1}")),
+            None => ["-"; 3].map(String::from),
+        };
+        let end = if flow.is_ended { "  ended" } else { "" };
+        // Writing to a text does not fail.
+        let _ = writeln!(
+            text,
+            "{:<10}{:>8.1}{:>7.2} %{:>6.2} %{:>7.3} %{p50:>8}{p95:>8}{p99:>8}{end}",
+            flow.name,
+            flow.kbyte_per_s,
+            flow.dropped_percent,
+            flow.lost_percent,
+            flow.falsely_lost_percent,
+        );
+    }
+    text
+}
+
+/// What `--json` writes.
+#[derive(Debug, Serialize)]
+struct Results<'r> {
+    queue: Queue,
+    used_percent: f64,
+    goodput_percent: f64,
+    jain: f64,
+    flows: Vec<Flow<'r>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Queue {
+    mean_ms: f64,
+    p95_ms: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Flow<'r> {
+    name: &'r str,
+    kbyte_per_s: f64,
+    dropped_percent: f64,
+    lost_percent: f64,
+    falsely_lost_percent: f64,
+    latency_ms: Latency,
+    ended: bool,
+}
+
+/// Null where no packet has a time.
+#[derive(Debug, Serialize)]
+struct Latency {
+    p50: Option<f64>,
+    p95: Option<f64>,
+    p99: Option<f64>,
+}
+
+impl<'r> Results<'r> {
+    fn new(report: &'r Report) -> Self {
+        Self {
+            queue: Queue {
+                mean_ms: report.queue.mean_ms,
+                p95_ms: report.queue.p95_ms,
+            },
+            used_percent: report.used_percent,
+            goodput_percent: report.goodput_percent,
+            jain: report.jain,
+            flows: report.flows.iter().map(Flow::new).collect(),
+        }
+    }
+}
+
+impl<'r> Flow<'r> {
+    fn new(flow: &'r FlowReport) -> Self {
+        let latency = flow.latency.as_ref();
+        Self {
+            name: &flow.name,
+            kbyte_per_s: flow.kbyte_per_s,
+            dropped_percent: flow.dropped_percent,
+            lost_percent: flow.lost_percent,
+            falsely_lost_percent: flow.falsely_lost_percent,
+            latency_ms: Latency {
+                p50: latency.map(|latency| latency.p50),
+                p95: latency.map(|latency| latency.p95),
+                p99: latency.map(|latency| latency.p99),
+            },
+            ended: flow.is_ended,
+        }
+    }
+}

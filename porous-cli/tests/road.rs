@@ -1,0 +1,129 @@
+//! `porous sim road` as a user runs it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn road(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_porous"))
+        .args(["sim", "road"])
+        .args(args)
+        .output()
+        .expect("this program starts")
+}
+
+/// The results of a road that can be run.
+fn results(text: &str) -> Value {
+    let run = road(&[text, "--json", "-"]);
+    assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+    serde_json::from_slice(&run.stdout).expect("JSON and nothing else")
+}
+
+fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is a number"))
+}
+
+#[test]
+fn the_results_are_lines_and_json_and_always_the_same() {
+    let text = "rate=2000 flow=lean*2 flow=lean+st60x100@1:80 from=3 end=8";
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("road.json");
+    let to_file = road(&[text, "--json", file.to_str().expect("a path in words")]);
+    assert!(to_file.status.success(), "{to_file:?}");
+    let lines = String::from_utf8(to_file.stdout).expect("text");
+    assert!(
+        lines.lines().all(|line| line.chars().count() <= 80),
+        "{lines}"
+    );
+    assert_eq!(lines.matches("\nlean ").count(), 3, "{lines}");
+
+    let json = results(text);
+    let read = fs::read(&file).expect("it was written");
+    assert_eq!(serde_json::from_slice::<Value>(&read).expect("JSON"), json);
+    assert!(number(&json["used_percent"]) > 90.0, "{json}");
+    assert!(number(&json["goodput_percent"]) > 85.0 && number(&json["jain"]) > 0.3);
+    assert!(number(&json["queue"]["mean_ms"]) <= number(&json["queue"]["p95_ms"]));
+    let flows = json["flows"].as_array().expect("a list");
+    assert!(flows[0]["latency_ms"]["p50"].is_null() && flows[0]["name"] == "lean");
+    let latency = &flows[2]["latency_ms"];
+    assert!(number(&latency["p50"]) >= 40.0 && number(&latency["p99"]) >= number(&latency["p50"]));
+}
+
+#[test]
+fn words_may_be_one_argument_or_several() {
+    let all = ["rate=1000", "from=1", "end=3"];
+    let [one, three] = [road(&[&all.join(" ")]), road(&all)];
+    assert!(
+        one.status.success() && one.stdout == three.stdout,
+        "{one:?} {three:?}"
+    );
+}
+
+#[test]
+fn each_kind_of_road_does_what_it_says() {
+    let short = "rate=4000 from=5 end=20";
+    let queue = |words: &str| number(&results(&format!("{short} {words}"))["queue"]["mean_ms"]);
+    let dropped = |words: &str| {
+        let json = results(&format!("{short} {words}"));
+        number(&json["flows"][0]["dropped_percent"])
+    };
+    assert!(queue("flow=tcpcubic q=400") > 60.0);
+    assert!(queue("flow=tcpcubic q=time:20") < 20.0);
+    assert!(queue("flow=tcpcubic q=codel") < 10.0);
+    assert!(queue("flow=tcpcubic q=400 flow=tcpreno@0-4") > 60.0);
+    assert!(dropped("flow=fixed policer=20000") > 30.0);
+    assert!(dropped("flow=fixed every=1000:100") > 5.0);
+    // Nobody pushes a flow with a queue of its own aside.
+    let fair = results(&format!("{short} q=fqcodel flow=fixed flow=tcpreno"));
+    let tcp = &fair["flows"][1];
+    assert!(number(&tcp["kbyte_per_s"]) > 200.0, "{fair}");
+
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("road.trace");
+    fs::write(&trace, "4\n8\n").expect("it can be written");
+    let trace = trace.to_str().expect("a path in words");
+    let json = results(&format!("trace={trace} flow=tcpcubic from=5 end=20"));
+    // Two packets of 1500 bytes in 8 ms are 375 kB a second; 1448 bytes of each are data.
+    let flow = number(&json["flows"][0]["kbyte_per_s"]);
+    assert!((340.0..=362.0).contains(&flow), "{json}");
+}
+
+#[test]
+fn what_arrives_and_was_declared_lost_is_counted() {
+    let json = results("rate=50000 jit=5 jre=1 flow=reno from=2 end=6");
+    let flow = &json["flows"][0];
+    assert!(number(&flow["falsely_lost_percent"]) > 0.01, "{json}");
+    let lossy = results("rate=5000 loss=2 flow=fixed from=2 end=20");
+    assert!(
+        number(&lossy["flows"][0]["falsely_lost_percent"]) < 0.2,
+        "{lossy}"
+    );
+}
+
+#[test]
+fn a_connection_that_ends_is_told_and_is_no_panic() {
+    let json = results("loss=100 aloss=100 from=60 end=70");
+    assert_eq!(json["flows"][0]["ended"], true, "{json}");
+}
+
+#[test]
+fn what_means_nothing_is_named_in_one_line() {
+    let words = [
+        "rtx=3",
+        "flow=quic",
+        "rate=fast",
+        "trace=/no/such/file",
+        "flow=lean@9-3",
+    ];
+    for word in words {
+        let run = road(&["rate=1000", word]);
+        assert_eq!(run.status.code(), Some(2), "{run:?}");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert!(told.starts_with("error: ") && told.contains(word), "{told}");
+        assert!(told.lines().count() == 1 && run.stdout.is_empty(), "{told}");
+    }
+    let run = road(&["end=11", "--json", "/no/such/folder/file"]);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+}

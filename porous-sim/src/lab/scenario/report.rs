@@ -1,0 +1,132 @@
+//! What came of a scenario.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::Scenario;
+use crate::lab::record::{Span, jain, percentile};
+use crate::lab::road::Counts;
+use crate::lab::stage::Stage;
+
+/// What came of a [`Scenario`], in the time that is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How long a datagram had to wait at the bottleneck, looked at each 10 ms.
+    pub queue: Waits,
+    /// Bytes with the headers of IP and UDP that passed the bottleneck, in percent of those that could have.
+    pub used_percent: f64,
+    /// Bytes that arrived for the applications, in percent of those that could have passed the bottleneck.
+    pub goodput_percent: f64,
+    /// Jain's index of fairness of the goodputs: 1 if all are alike, 1/n if one of n flows has all.
+    pub jain: f64,
+    /// The flows, in the order in which the text names them.
+    pub flows: Vec<FlowReport>,
+}
+
+/// Waiting times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waits {
+    /// The mean, in milliseconds.
+    pub mean_ms: f64,
+    /// What 95 percent did not exceed, in milliseconds.
+    pub p95_ms: f64,
+}
+
+/// What a flow got.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowReport {
+    /// The name of its controller.
+    pub name: String,
+    /// Bytes that arrived for the application, in kB a second.
+    pub kbyte_per_s: f64,
+    /// Datagrams that queue or policer did not take, in percent of those that were sent.
+    pub dropped_percent: f64,
+    /// Datagrams that the sender declared lost, in percent of those that were sent.
+    pub lost_percent: f64,
+    /// Datagrams that the sender declared lost and that arrived, in percent of those that were sent: what it
+    /// declared beyond those that the road did lose, and at least those that it found out itself.
+    pub falsely_lost_percent: f64,
+    /// The time that packets took from application to application; `None` if the flow has none with a time.
+    pub latency: Option<Latency>,
+    /// Whether the connection ended before it should have.
+    pub is_ended: bool,
+}
+
+/// How long packets took, in milliseconds: what 50, 95 and 99 percent did not exceed. Packets count that were
+/// sent in the time that is measured and arrived by its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latency {
+    /// The median.
+    pub p50: f64,
+    /// 95 percent.
+    pub p95: f64,
+    /// 99 percent.
+    pub p99: f64,
+}
+
+impl Report {
+    /// `capacity`: the bytes that could have passed.
+    pub(super) fn new(scenario: &Scenario, stage: &Stage, capacity: f64) -> Self {
+        let (record, span) = (stage.record(), [scenario.from, scenario.end]);
+        let seconds = (scenario.end - scenario.from).as_secs_f64();
+        let flows = 0..scenario.flows.len();
+        let shares: Vec<f64> = flows
+            .clone()
+            .map(|flow| record.goodput(flow, span))
+            .collect();
+        let passed: f64 = flows.clone().map(|flow| record.rate(flow, span)).sum();
+        let percent = |rate: f64| 100.0 * rate * seconds / capacity.max(1.0);
+        Self {
+            queue: Waits {
+                mean_ms: record.mean_queue(span),
+                p95_ms: record.p95_queue(span),
+            },
+            used_percent: percent(passed),
+            goodput_percent: percent(shares.iter().sum()),
+            jain: jain(&shares),
+            flows: flows
+                .map(|flow| FlowReport::new(&scenario.flows[flow].name, stage, flow, span))
+                .collect(),
+        }
+    }
+}
+
+impl FlowReport {
+    fn new(name: &str, stage: &Stage, flow: usize, span: Span) -> Self {
+        let record = stage.record();
+        let [(before, sent_before), (after, sent_after)] = span.map(|at| record.at(flow, at));
+        let sent = (sent_after.datagrams - sent_before.datagrams).max(1);
+        let percent = |count: u64| 100.0 * count as f64 / sent as f64;
+        let (declared, found) = (after.lost - before.lost, after.spurious - before.spurious);
+        let gone = |counts: Counts| counts.dropped + counts.lost;
+        let gone = gone(sent_after) - gone(sent_before);
+        Self {
+            name: name.into(),
+            kbyte_per_s: record.goodput(flow, span) / 1000.0,
+            dropped_percent: record.dropped(flow, span),
+            lost_percent: percent(declared),
+            falsely_lost_percent: percent(declared.saturating_sub(gone).max(found)),
+            latency: Latency::new(stage.small(flow), span),
+            is_ended: stage.is_ended(flow),
+        }
+    }
+}
+
+impl Latency {
+    /// `packets`: when each was sent, and when it came, in microseconds.
+    fn new(packets: &[(u64, u64)], span: Span) -> Option<Self> {
+        let [from, end] = span.map(|at| u64::try_from(at.as_micros()).unwrap_or(u64::MAX));
+        let measured = packets
+            .iter()
+            .filter(|(sent, came)| *sent >= from && *came <= end);
+        let mut times: Vec<u64> = measured
+            .map(|(sent, came)| came.saturating_sub(*sent))
+            .collect();
+        if times.is_empty() {
+            return None;
+        }
+        times.sort_unstable();
+        let [p50, p95, p99] = [50, 95, 99].map(|rank| percentile(&times, rank) as f64 / 1000.0);
+        Some(Self { p50, p95, p99 })
+    }
+}

@@ -1,0 +1,106 @@
+//! What happens to the road of a scenario, and how much it could carry.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use porous_proto::Instant;
+
+use super::Scenario;
+use crate::lab::stage::Change;
+use crate::rand_core::Rng as _;
+use crate::{ChaCha8Rng, below};
+
+/// A time up to this one.
+fn up_to(rng: &mut ChaCha8Rng, most: Duration) -> Duration {
+    let micros = u64::try_from(most.as_micros()).unwrap_or(u64::MAX);
+    Duration::from_micros(below(rng.next_u64(), micros.saturating_add(1)))
+}
+
+impl Scenario {
+    /// All changes of the road, in the order of time.
+    pub(super) fn changes(&self) -> Vec<(Duration, Change)> {
+        let mut changes = self.at.clone();
+        if let Some([most, mean]) = self.wander {
+            let mut rng = self.seed.stream("wander", 0);
+            self.redraw(&mut changes, mean, &mut rng, |rng| {
+                Change::Detour(up_to(rng, most))
+            });
+        }
+        if let Some((least, most, mean)) = self.radio {
+            let mut rng = self.seed.stream("radio", 0);
+            self.redraw(&mut changes, mean, &mut rng, |rng| {
+                Change::Rate(least + below(rng.next_u64(), most - least + 1))
+            });
+        }
+        if let Some([least, most, every]) = self.step {
+            let mut rng = self.seed.stream("step", 0);
+            let mut at = every;
+            while at < self.end {
+                let by = least + up_to(&mut rng, most - least);
+                let half = self.rtt / 2;
+                let delay = if below(rng.next_u64(), 2) == 0 {
+                    half + by
+                } else {
+                    half.saturating_sub(by)
+                };
+                changes.push((at, Change::Delay(delay)));
+                at += every;
+            }
+        }
+        if let Some([period, length]) = self.every {
+            let mut at = period;
+            while at < self.end + period {
+                changes.push((at - length, Change::Down(true)));
+                changes.push((at, Change::Down(false)));
+                at += period;
+            }
+        }
+        changes.sort_by_key(|&(at, _)| at);
+        changes
+    }
+
+    /// Adds changes that are drawn anew, each after a time of U(0, 2 `mean`).
+    fn redraw(
+        &self,
+        changes: &mut Vec<(Duration, Change)>,
+        mean: Duration,
+        rng: &mut ChaCha8Rng,
+        mut draw: impl FnMut(&mut ChaCha8Rng) -> Change,
+    ) {
+        let mut at = Duration::ZERO;
+        while at < self.end {
+            changes.push((at, draw(rng)));
+            at += up_to(rng, 2 * mean).max(Duration::from_micros(1));
+        }
+    }
+
+    /// The bytes that the road could carry in the time that is measured.
+    pub(super) fn capacity(&self, changes: &[(Duration, Change)]) -> f64 {
+        let last = (self.end, Change::NoFeedback);
+        let (mut rate, mut is_down) = (self.rate, false);
+        let (mut since, mut bytes) = (Duration::ZERO, 0.0);
+        for &(at, change) in changes.iter().chain([&last]) {
+            let [from, to] = [since, at].map(|at| at.clamp(self.from, self.end));
+            if !is_down {
+                bytes += self.carries(rate, from, to);
+            }
+            since = at;
+            match change {
+                Change::Rate(new) => rate = new,
+                Change::Down(down) => is_down = down,
+                Change::Delay(_) | Change::Detour(_) | Change::Loss(_) | Change::NoFeedback => {}
+            }
+        }
+        bytes
+    }
+
+    fn carries(&self, rate: u64, from: Duration, to: Duration) -> f64 {
+        match &self.trace {
+            Some(trace) => {
+                let [from, to] = [from, to].map(|at| Instant::ZERO + at);
+                trace.capacity(from, to) as f64
+            }
+            None => rate as f64 / 8.0 * (to - from).as_secs_f64(),
+        }
+    }
+}

@@ -66,7 +66,7 @@ pub(crate) enum SimCommand {
 ///
 ///   flow=NAME[*N][+game|+stRATExBYTES[r]|+pushSECONDSxBYTES][@START[-STOP]][:RTT]
 ///
-/// NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno or tcpcubic. The documentation of
+/// NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or tcpbbr. The documentation of
 /// `porous_sim::lab::Scenario` explains each word. The output is the same on every machine.
 ///
 /// The exit status is 0, or 2 if a word means nothing.

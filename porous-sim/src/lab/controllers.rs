@@ -55,6 +55,7 @@ pub const CONTROLLERS: &[Controller] = &[
     ),
     tcp("tcp-reno", Tcp::Reno),
     tcp("tcp-cubic", Tcp::Cubic),
+    tcp("tcp-bbr", Tcp::Bbr),
 ];
 
 const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Controller {
@@ -115,7 +116,7 @@ impl Subject {
     pub(super) fn ends(self, work: Work, seed: Seed) -> Box<dyn Ends> {
         match self {
             Self::Porous(congestion) => Box::new(Porous::new(congestion, work, seed)),
-            Self::Tcp(tcp) => Box::new(TcpFlow::new(tcp)),
+            Self::Tcp(tcp) => Box::new(TcpFlow::new(tcp, seed)),
         }
     }
 }

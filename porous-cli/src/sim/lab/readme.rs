@@ -34,6 +34,7 @@ and `binary` are told 1 MB/s (and 100 kB/s in bad conditions), whatever the path
 
 `tcp-reno` and `tcp-cubic` are models from the RFCs (5681, 6582, 6675, 6298, 9438): segments of 1448
 bytes, delayed acknowledgements, SACK, ten segments at first, no pacing, timeouts of 200 ms at least.
+`tcp-bbr` is the same sender, paced, with BBRv3 from its draft (draft-ietf-ccwg-bbr).
 They are rivals, and a measure of the paths: what TCP does not reach, no controller like it reaches.
 
 - Utilisation is what passed the bottleneck, with all headers, to what could have.

@@ -74,8 +74,8 @@ enum Before {
 /// | `flow=NAME[*N][+WORK]…[@START[-STOP]][:RTT]` | N flows that begin at START seconds and vanish at STOP, with a round trip of their own | `default` |
 ///
 /// Names are `lean`, `reno`, `cubic`, `paper`, `fixed` and `binary` (both are told 1 MB/s), `default` (what a
-/// host has that is not told), and models of TCP: `tcpreno`, `tcpcubic`. A flow sends reliable bulk data, and
-/// TCP nothing else; or what `+WORK` says:
+/// host has that is not told), and models of TCP: `tcpreno`, `tcpcubic`, `tcpbbr`. A flow sends reliable
+/// bulk data, and TCP nothing else; or what `+WORK` says:
 ///
 /// - `+game`: 60 unreliable packets of 100 bytes a second, and bulk data at low priority;
 /// - `+stRATExBYTES`: RATE packets of BYTES bytes a second, unreliable; with an `r` behind it reliable;

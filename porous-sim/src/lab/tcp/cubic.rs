@@ -1,6 +1,6 @@
 //! Cubic (RFC 9438).
 
-use super::Growth;
+use super::window::Growth;
 
 /// C and beta_cubic of RFC 9438 §4.6, §5.
 const C: f64 = 0.4;

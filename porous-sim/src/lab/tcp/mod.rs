@@ -3,25 +3,37 @@
 //!
 //! Segments of 1448 bytes in packets of 1500; acknowledgements of 52 bytes and 8 more for each of at
 //! most three SACK blocks (RFC 2018), for every second segment or after 40 ms, at once if a segment is
-//! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), from ten segments
-//! (RFC 6928). Losses are found by SACK (RFC 6675), or by a timer (RFC 6298) of at least 200 ms, the
-//! minimum of real systems. Segments are counted, not bytes, and their numbers do not wrap.
+//! missing (RFC 5681 §4.2). The window grows by Reno (RFC 5681) or Cubic (RFC 9438), or both window and
+//! rate follow BBR ([`bbr`]); all begin with ten segments (RFC 6928). Losses are found by SACK (RFC 6675), or
+//! by a timer (RFC 6298) of at least 200 ms, the minimum of real systems. Segments are counted, not bytes,
+//! and their numbers do not wrap.
 
+mod bbr;
+mod control;
 mod cubic;
+mod delivery;
 mod receiver;
 mod reno;
 mod scoreboard;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod window;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use porous_proto::Instant;
 
+use self::bbr::Bbr;
+use self::control::Control;
+use self::cubic::Cubic;
 use self::receiver::Receiver;
+use self::reno::Reno;
 use self::sender::Sender;
+use self::window::Windowed;
 use super::ends::{Ends, Seen};
+use crate::Seed;
 
 /// The data of a segment, in bytes.
 pub(super) const SEGMENT: u64 = 1448;
@@ -32,22 +44,29 @@ const PACKET: usize = 1500 - 28;
 /// The length of an acknowledgement without SACK blocks, also without these 28 bytes.
 const ACK: usize = 52 - 28;
 
-/// The algorithm by which the window grows.
+/// The first window, in segments (RFC 6928).
+const INITIAL_WINDOW: f64 = 10.0;
+
+/// The algorithm of the congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tcp {
     /// RFC 5681.
     Reno,
     /// RFC 9438.
     Cubic,
+    /// draft-ietf-ccwg-bbr.
+    Bbr,
 }
 
-/// The growth of a window in congestion avoidance. Windows are in segments, times in seconds.
-trait Growth: core::fmt::Debug {
-    /// Returns the window after `acked` segments were acknowledged.
-    fn on_ack(&mut self, now: f64, window: f64, acked: u32, rtt: f64) -> f64;
-
-    /// Returns the slow-start threshold after a segment was lost.
-    fn on_loss(&mut self, window: f64) -> f64;
+impl Tcp {
+    /// `seed` is of all chance in the control.
+    fn control(self, seed: Seed) -> Box<dyn Control> {
+        match self {
+            Self::Reno => Box::new(Windowed::new(Reno)),
+            Self::Cubic => Box::new(Windowed::new(Cubic::default())),
+            Self::Bbr => Box::new(Bbr::new(seed)),
+        }
+    }
 }
 
 /// A flow of TCP.
@@ -58,9 +77,9 @@ pub(super) struct TcpFlow {
 }
 
 impl TcpFlow {
-    pub(super) fn new(tcp: Tcp) -> Self {
+    pub(super) fn new(tcp: Tcp, seed: Seed) -> Self {
         Self {
-            sender: Sender::new(tcp),
+            sender: Sender::new(tcp.control(seed)),
             receiver: Receiver::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Reno (RFC 5681).
 
-use super::Growth;
+use super::window::Growth;
 
 #[derive(Debug)]
 pub(super) struct Reno;

@@ -1,12 +1,17 @@
 //! The state of the segments that the sender of TCP has sent (RFC 6675).
 
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::delivery::{Delivery, Sent};
 
 /// A segment is lost when this many segments behind it have arrived (DupThresh).
 const DUP_THRESH: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
+    /// Its newest sending.
+    sent: Sent,
     sacked: bool,
     lost: bool,
     resent: bool,
@@ -76,8 +81,17 @@ impl Scoreboard {
         }
     }
 
-    /// Notes that all segments before `number` have arrived. Returns how many were not known to have.
-    pub(super) fn acknowledge(&mut self, number: u32) -> u32 {
+    /// Remembers how a segment was sent.
+    pub(super) fn stamp(&mut self, sent: Sent) {
+        let index = sent.number - self.first;
+        if let Some(segment) = self.segments.get_mut(index as usize) {
+            segment.sent = sent;
+        }
+    }
+
+    /// Notes that all segments before `number` have arrived, and those that were not known to have in
+    /// `delivery`. Returns how many these are.
+    pub(super) fn acknowledge(&mut self, number: u32, delivery: &mut Delivery) -> u32 {
         let mut newly = 0;
         while self.first < number {
             let Some(segment) = self.segments.pop_front() else {
@@ -88,21 +102,23 @@ impl Scoreboard {
                 self.sacked -= 1;
             } else {
                 newly += 1;
+                delivery.arrived(segment.sent);
                 self.leave(segment);
             }
         }
         newly
     }
 
-    /// Notes that the segments from `start` to before `end` have arrived. Returns how many were not known to
-    /// have.
-    pub(super) fn sack(&mut self, [start, end]: [u32; 2]) -> u32 {
+    /// Notes that the segments from `start` to before `end` have arrived, and those that were not known to
+    /// have in `delivery`. Returns how many these are.
+    pub(super) fn sack(&mut self, [start, end]: [u32; 2], delivery: &mut Delivery) -> u32 {
         let mut newly = 0;
         for number in start.max(self.first)..end.min(self.next()) {
             let segment = &mut self.segments[(number - self.first) as usize];
             if !segment.sacked {
                 segment.sacked = true;
                 let segment = *segment;
+                delivery.arrived(segment.sent);
                 self.leave(segment);
                 newly += 1;
             }
@@ -121,12 +137,13 @@ impl Scoreboard {
         }
     }
 
-    /// Finds lost segments. Returns how many are new.
-    pub(super) fn find_lost(&mut self) -> u32 {
+    /// Finds lost segments. Returns those that are new, in their order.
+    pub(super) fn find_lost(&mut self) -> Vec<Sent> {
+        let mut found = Vec::new();
         if self.sacked < DUP_THRESH {
-            return 0;
+            return found;
         }
-        let (mut above, mut found) = (0, 0);
+        let mut above = 0;
         let judged = self.judged.max(self.first);
         let mut highest_judged = judged;
         // From the newest down, so that the segments that arrived behind each one are counted on the way.
@@ -142,20 +159,23 @@ impl Scoreboard {
                     self.in_flight -= 1;
                     self.to_resend += 1;
                     self.resend_from = self.resend_from.min(number);
-                    found += 1;
+                    found.push(segment.sent);
                 }
             }
         }
         self.judged = highest_judged;
+        found.reverse();
         found
     }
 
-    /// After the timer has run out: takes all segments that have not arrived for lost. Returns how many were
-    /// not yet.
-    pub(super) fn lose_all(&mut self) -> u32 {
-        let mut lost = 0;
+    /// After the timer has run out: takes all segments that have not arrived for lost. Returns those that
+    /// were not yet, in their order.
+    pub(super) fn lose_all(&mut self) -> Vec<Sent> {
+        let mut lost = Vec::new();
         for segment in self.segments.iter_mut().filter(|segment| !segment.sacked) {
-            lost += u32::from(!segment.lost);
+            if !segment.lost {
+                lost.push(segment.sent);
+            }
             segment.lost = true;
             // Also those that were sent again: they may be lost again.
             segment.resent = false;

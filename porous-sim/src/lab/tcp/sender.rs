@@ -1,4 +1,4 @@
-//! The sender of TCP: its windows, its timer, and its segments.
+//! The sender of TCP: its timer, its segments, and what it tells its congestion control.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -6,13 +6,10 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-use super::cubic::Cubic;
-use super::reno::Reno;
+use super::control::{Ack, Control, Moment};
+use super::delivery::{Delivery, Sent};
 use super::scoreboard::Scoreboard;
-use super::{Acknowledgement, Growth, SEGMENT, Seen, Tcp, segment};
-
-/// The first window, in segments (RFC 6928).
-const INITIAL_WINDOW: f64 = 10.0;
+use super::{Acknowledgement, SEGMENT, Seen, segment};
 
 /// The shortest and the longest timeout (RTO), in seconds.
 const LEAST_RTO: f64 = 0.2;
@@ -30,10 +27,13 @@ struct Recovery {
 #[derive(Debug)]
 pub(super) struct Sender {
     begun: bool,
-    growth: Box<dyn Growth>,
-    window: f64,
-    threshold: f64,
+    control: Box<dyn Control>,
     board: Scoreboard,
+    delivery: Delivery,
+    /// When the next segment may be sent, if the control spaces them, in seconds.
+    release: f64,
+    /// The next new segment when the flight last filled the window.
+    full_at: u32,
     recovery: Option<Recovery>,
     /// The smoothed round trip and its variation, in seconds; `None` before the first sample (RFC 6298).
     rtt: Option<[f64; 2]>,
@@ -43,16 +43,14 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(tcp: Tcp) -> Self {
+    pub(super) fn new(control: Box<dyn Control>) -> Self {
         Self {
             begun: false,
-            growth: match tcp {
-                Tcp::Reno => Box::new(Reno),
-                Tcp::Cubic => Box::new(Cubic::default()),
-            },
-            window: INITIAL_WINDOW,
-            threshold: f64::INFINITY,
+            control,
             board: Scoreboard::default(),
+            delivery: Delivery::new(),
+            release: 0.0,
+            full_at: 0,
             recovery: None,
             rtt: None,
             rto: 1.0,
@@ -70,26 +68,61 @@ impl Sender {
     pub(super) fn take(&mut self, now: Instant, packet: &[u8]) {
         let ack = Acknowledgement::decode(packet);
         let sample = now.as_micros().saturating_sub(ack.echo);
-        let sacked: u32 = ack.blocks.iter().map(|&block| self.board.sack(block)).sum();
+        let flight = self.board.in_flight();
+        let mut newly = 0;
+        for &block in &ack.blocks {
+            newly += self.board.sack(block, &mut self.delivery);
+        }
         let moved = ack.before > self.board.first();
-        let acked = self.board.acknowledge(ack.before);
+        newly += self.board.acknowledge(ack.before, &mut self.delivery);
         if moved {
             // Only if the acknowledgement moves on: other echoes may be old (RFC 7323 §4.1).
             self.measure(sample as f64 / 1e6);
         }
-        self.recovery = self.recovery.filter(|recovery| ack.before < recovery.until);
-        let lost = self.board.find_lost();
-        self.lost += u64::from(lost);
-        if lost > 0 && self.recovery.is_none() {
-            self.cut(false);
-            self.window = self.threshold;
+        if self
+            .recovery
+            .is_some_and(|recovery| ack.before >= recovery.until)
+        {
+            self.recovery = None;
+            self.control.on_recovered();
         }
-        // After a timeout the window grows again by slow start. In fast recovery it stands still.
-        if self.recovery.is_none_or(|recovery| recovery.by_timer) && moved {
-            self.grow(now, acked + sacked);
+        let lost = self.board.find_lost();
+        self.lose(now, &lost);
+        if !lost.is_empty() && self.recovery.is_none() {
+            self.recover(false);
+            self.control.on_recovery();
+        }
+        self.control.on_ack(&Ack {
+            at: self.moment(now),
+            moved,
+            newly,
+            rtt: self.rtt.map(|[mean, _]| mean),
+            in_fast_recovery: self.recovery.is_some_and(|recovery| !recovery.by_timer),
+            flight,
+            is_window_full: self.board.first() <= self.full_at,
+            sample: self.delivery.sample(now),
+        });
+        if self.control.is_holding_back() {
+            self.delivery.hold_back(self.board.in_flight());
         }
         if moved {
             self.arm(now);
+        }
+    }
+
+    fn moment(&self, now: Instant) -> Moment {
+        Moment {
+            now: seconds(now),
+            delivered: self.delivery.delivered(),
+            lost: self.lost,
+            in_flight: self.board.in_flight(),
+        }
+    }
+
+    fn lose(&mut self, now: Instant, lost: &[Sent]) {
+        for sent in lost {
+            self.lost += 1;
+            self.control.on_lost(&self.moment(now), sent);
         }
     }
 
@@ -106,22 +139,9 @@ impl Sender {
         self.rto = (mean + 4.0 * variance).clamp(LEAST_RTO, LONGEST_RTO);
     }
 
-    /// Begins an episode of loss: cuts the threshold once, however many segments are lost in it.
-    fn cut(&mut self, by_timer: bool) {
-        self.threshold = self.growth.on_loss(self.window).max(2.0);
+    fn recover(&mut self, by_timer: bool) {
         let until = self.board.next();
         self.recovery = Some(Recovery { until, by_timer });
-    }
-
-    /// RFC 5681 §3.1, by the segments acknowledged, but at most two (RFC 3465).
-    fn grow(&mut self, now: Instant, acked: u32) {
-        if self.window < self.threshold {
-            self.window += f64::from(acked.min(2));
-            return;
-        }
-        let rtt = self.rtt.map_or(0.1, |[mean, _]| mean);
-        let now = now.as_micros() as f64 / 1e6;
-        self.window = self.growth.on_ack(now, self.window, acked, rtt);
     }
 
     pub(super) fn serve(&mut self, now: Instant) {
@@ -130,12 +150,13 @@ impl Sender {
             return;
         }
         if self.board.in_flight() > 0 || self.board.has_lost() {
-            // RFC 5681 §3.1: a second timeout cuts no further.
-            if self.recovery.is_none_or(|recovery| !recovery.by_timer) {
-                self.cut(true);
+            let first = self.recovery.is_none_or(|recovery| !recovery.by_timer);
+            if first {
+                self.recover(true);
             }
-            self.lost += u64::from(self.board.lose_all());
-            self.window = 1.0;
+            let lost = self.board.lose_all();
+            self.lose(now, &lost);
+            self.control.on_timeout(first);
             self.rto = (2.0 * self.rto).min(LONGEST_RTO);
         }
         self.arm(now);
@@ -146,27 +167,56 @@ impl Sender {
     }
 
     pub(super) fn next(&mut self, now: Instant) -> Option<Vec<u8>> {
-        // Whole segments only: the window may be a fraction.
-        if !self.begun || f64::from(self.board.in_flight()) + 1.0 > self.window {
+        if !self.has_room() {
+            self.full_at = self.board.next();
+            return None;
+        }
+        if self.released_at() > now {
             return None;
         }
         if self.board.in_flight() == 0 {
             self.arm(now);
         }
-        let number = self.board.resend();
-        Some(segment(number.unwrap_or_else(|| self.board.send()), now))
+        let resent = self.board.resend();
+        let number = resent.unwrap_or_else(|| self.board.send());
+        let sent = self.delivery.send(Sent {
+            number,
+            at: now,
+            again: resent.is_some(),
+            lost: self.lost,
+            in_flight: self.board.in_flight(),
+            ..Sent::default()
+        });
+        self.board.stamp(sent);
+        self.release = self.release.max(seconds(now)) + 1.0 / self.control.pace();
+        Some(segment(number, now))
     }
 
-    pub(super) const fn deadline(&self) -> Option<Instant> {
-        self.timer
+    /// True if the window takes another segment: a whole one, as the window may be a fraction.
+    fn has_room(&self) -> bool {
+        self.begun && f64::from(self.board.in_flight()) + 1.0 <= self.control.window()
+    }
+
+    /// In whole microseconds, less what is beyond them. The next segment is released later by the rest.
+    fn released_at(&self) -> Instant {
+        Instant::ZERO + Duration::from_secs_f64(self.release)
+    }
+
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let released = self.has_room().then(|| self.released_at());
+        self.timer.into_iter().chain(released).min()
     }
 
     pub(super) fn seen(&self) -> Seen {
         Seen {
-            window: self.window * SEGMENT as f64,
+            window: self.control.window() * SEGMENT as f64,
             rtt: Duration::from_secs_f64(self.rtt.map_or(0.0, |[mean, _]| mean)),
             lost: self.lost,
             ..Seen::default()
         }
     }
+}
+
+fn seconds(time: Instant) -> f64 {
+    time.as_micros() as f64 / 1e6
 }

@@ -9,28 +9,33 @@ use crate::lab::stage::{Change, Entry, Stage};
 use crate::lab::waiting::Order;
 use crate::{LinkConfig, Queue, Seed, Service};
 
-const RTT: Duration = Duration::from_millis(50);
+pub(super) const RTT: Duration = Duration::from_millis(50);
 
-fn s(seconds: u64) -> Duration {
+pub(super) fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// One flow, behind this bottleneck and with this loss in percent.
-fn stage(tcp: Tcp, shared: Bottleneck, loss: f64) -> Stage {
-    let mut stage = Stage::new(shared, None, Seed::new(5));
+/// A flow with this loss behind the bottleneck, in percent.
+pub(super) fn entry(flow: impl Ends + 'static, loss: f64) -> Entry {
     let line = LinkConfig::new().delay(RTT / 2);
-    stage.add(Entry {
-        ends: Box::new(TcpFlow::new(tcp)),
+    Entry {
+        ends: Box::new(flow),
         there: line.loss(loss),
         back: line,
         start: Duration::ZERO,
         stop: Duration::MAX,
         service: [Service::Event; 2],
-    });
+    }
+}
+
+/// A flow behind this bottleneck.
+pub(super) fn stage(tcp: Tcp, shared: Bottleneck, loss: f64) -> Stage {
+    let mut stage = Stage::new(shared, None, Seed::new(5));
+    stage.add(entry(TcpFlow::new(tcp, Seed::new(6)), loss));
     stage
 }
 
-fn megabits(rate: u64, queue: u64) -> Bottleneck {
+pub(super) fn megabits(rate: u64, queue: u64) -> Bottleneck {
     Bottleneck::new(
         Line::Rate(rate * 1_000_000),
         Order::Arrival(Queue::Bytes(queue)),
@@ -81,14 +86,14 @@ fn a_queue_of_a_bdp_keeps_the_bottleneck_busy() {
 /// All segments arrive in the end, by the timer if there is no other way.
 #[test]
 fn a_black_hole_is_survived() {
-    for tcp in [Tcp::Reno, Tcp::Cubic] {
+    for tcp in [Tcp::Reno, Tcp::Cubic, Tcp::Bbr] {
         let mut stage = stage(tcp, megabits(10, 62_500), 0.0);
         stage.at(s(10), Change::Down(true));
         stage.at(s(15), Change::Down(false));
         stage.run_until(s(30));
         let record = stage.record();
         let hole = record.at(0, s(15)).1.datagrams - record.at(0, s(11)).1.datagrams;
-        assert!((1..=8).contains(&hole), "{hole} in four seconds");
+        assert!((1..=8).contains(&hole), "{tcp:?}: {hole} in four seconds");
         let rate = record.goodput(0, [s(20), s(30)]);
         assert!(rate > 1_150_000.0, "{tcp:?}: {rate}");
     }

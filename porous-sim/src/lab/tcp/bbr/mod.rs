@@ -130,9 +130,7 @@ impl Bbr {
 
     /// Takes the sample into the model of the path.
     fn learn(&mut self, ack: &Ack, sample: &Sample) {
-        if self.model.delay.get().is_none()
-            && let Some(rtt) = sample.rtt
-        {
+        if let Some(rtt) = sample.rtt.filter(|_| self.model.delay.get().is_none()) {
             self.pace = Phase::Startup.pacing_gain() * INITIAL_WINDOW / rtt;
         }
         let doing = Doing {

@@ -105,6 +105,10 @@ impl Asked {
         let is_asked = case.controller.class == Class::Delay;
         let measures = Number::ALL.into_iter().filter_map(|number| {
             let gate = self.gates.iter().find(|(asked, _)| *asked == number);
+            // Beside a flow that is there for a part of the time it says nothing.
+            if number == Ratio && gate.is_none() {
+                return None;
+            }
             let gate = gate.map(|&(_, gate)| gate).filter(|_| is_asked);
             let (what, unit) = number.name();
             Some(Measure::new(what, number.of(&report, name)?, unit).gate(gate))

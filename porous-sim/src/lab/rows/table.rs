@@ -198,6 +198,12 @@ pub(super) const OWN: &[Row] = &[
         applications::push,
     ),
     games(
+        "push-far",
+        "The same at 50 Mbit/s and RTT 150 ms, with jitter of 20 ms either way: 1 MB takes 0.3 s there if \
+         the road is filled at once.",
+        applications::push_far,
+    ),
+    games(
         "priority",
         "60 small packets of high priority a second beside bulk on the same connection, at 10 \
          Mbit/s and RTT 50 ms, 4 BDP: from `send` until they have left the bottleneck, after 5 s.",

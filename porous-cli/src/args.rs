@@ -53,25 +53,29 @@ pub(crate) enum SimCommand {
     Road(RoadArgs),
 }
 
-/// Runs flows on one simulated road and prints what each got.
-///
-/// The situation is words KEY=VALUE, with these defaults:
-///
-///   rate=10000 rtt=50 q=100 from=10 end=60 seed=1 flow=default
-///
-/// rate=KBITS, rtt=MS, q=PERCENT of a BDP, or q=time:MS, q=codel, q=fqcodel; loss=PERCENT and aloss=PERCENT
-/// (there and back), jit=MS, jre=1 (jitter reorders), jstep=MS, wander=J:TAU, radio=LO:HI:TAU, policer=BYTES,
-/// ticks=HZ, at=SECOND:delay|rate|loss|down:VALUE, every=PERIOD:LEN, step=LO:HI:SECONDS, gap=MS, trace=FILE,
-/// from=SECOND, end=SECOND, seed=N, and for each kind of flow
-///
-///   flow=NAME[*N][+game|+stRATExBYTES[r]|+pushSECONDSxBYTES][@START[-STOP]][:RTT]
-///
-/// NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or tcpbbr. The documentation of
-/// `porous_sim::lab::Scenario` explains each word. The output is the same on every machine.
-///
-/// The exit status is 0, or 2 if a word means nothing.
+/// A text of its own: documentation takes the brackets of a usage for links.
+const ROAD: &str = "\
+Runs flows on one simulated road and prints what each got.
+
+The situation is words KEY=VALUE, with these defaults:
+
+  rate=10000 rtt=50 q=100 from=10 end=60 seed=1 flow=default
+
+rate=KBITS, rtt=MS, q=PERCENT of a BDP, or q=time:MS, q=codel, q=fqcodel; loss=PERCENT and aloss=PERCENT
+(there and back), jit=MS, jre=1 (jitter reorders), jstep=MS, wander=J:TAU, radio=LO:HI:TAU, policer=BYTES,
+ticks=HZ, at=SECOND:delay|rate|loss|down:VALUE, every=PERIOD:LEN, step=LO:HI:SECONDS, gap=MS, trace=FILE,
+from=SECOND, end=SECOND, seed=N, and for each kind of flow
+
+  flow=NAME[*N][+game|+stRATExBYTES[r]|+pushSECONDSxBYTES][@START[-STOP]][:RTT]
+
+NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or tcpbbr. The documentation of
+`porous_sim::lab::Scenario` explains each word. The output is the same on every machine.
+
+The exit status is 0, or 2 if a word means nothing.";
+
+/// Runs flows on one simulated road and prints what each got
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment)]
+#[command(long_about = ROAD)]
 pub(crate) struct RoadArgs {
     /// The words, in one argument or several
     #[arg(value_name = "KEY=VALUE")]

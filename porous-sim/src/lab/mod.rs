@@ -1,7 +1,7 @@
 //! The congestion laboratory: controllers on shared bottlenecks, alone, among flows of their own kind,
 //! and beside TCP, in virtual time. Behind the feature `lab`; `porous sim lab` runs it.
 //!
-//! Each of the [`rows`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
+//! Each of the [`rows()`] is a situation; [`run`] puts one of the [`CONTROLLERS`] into it and returns
 //! measures, and the gates that these should pass.
 
 mod bottleneck;

@@ -35,9 +35,7 @@ impl Delay {
     /// `ProbeRTT`.
     pub(super) fn on_ack(&mut self, now: f64, rtt: Option<f64>) -> bool {
         let is_due = self.recent.is_finite() && now > self.recent_at + INTERVAL;
-        if let Some(rtt) = rtt
-            && (rtt < self.recent || is_due)
-        {
+        if let Some(rtt) = rtt.filter(|&rtt| rtt < self.recent || is_due) {
             (self.recent, self.recent_at) = (rtt, now);
         }
         if self.recent < self.least || now > self.least_at + WINDOW {

@@ -106,6 +106,11 @@ fn what_arrives_and_was_declared_lost_is_counted() {
 fn a_connection_that_ends_is_told_and_is_no_panic() {
     let json = results("loss=100 aloss=100 from=60 end=70");
     assert_eq!(json["flows"][0]["ended"], true, "{json}");
+    // A connection that ends in the time that is measured keeps what it had counted.
+    let json = results("at=5:down:1 flow=reno rate=1000 q=50 from=4 end=200");
+    let flow = &json["flows"][0];
+    assert_eq!(flow["ended"], true, "{json}");
+    assert!(number(&flow["lost_percent"]) > 1.0, "{json}");
 }
 
 #[test]
@@ -124,6 +129,20 @@ fn what_means_nothing_is_named_in_one_line() {
         assert!(told.starts_with("error: ") && told.contains(word), "{told}");
         assert!(told.lines().count() == 1 && run.stdout.is_empty(), "{told}");
     }
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone.trace");
+    fs::write(&trace, "4\n8\n").expect("it can be written");
+    let trace = format!("trace={}", trace.to_str().expect("a path in words"));
+    for word in ["radio=1:2:10", "policer=30000", "at=12:rate:1000"] {
+        let run = road(&[word, &trace, "end=13"]);
+        assert_eq!(run.status.code(), Some(2), "{run:?}");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert!(
+            told.starts_with(&format!("error: {word}: a trace")),
+            "{told}"
+        );
+        assert!(told.lines().count() == 1 && run.stdout.is_empty(), "{told}");
+    }
+    assert!(road(&[&trace, "at=12:delay:30", "end=13"]).status.success());
     let run = road(&["end=11", "--json", "/no/such/folder/file"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
 }

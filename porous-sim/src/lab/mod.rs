@@ -74,7 +74,7 @@ pub fn run(row: &Row, controller: &Controller, quick: bool) -> Option<Outcome> {
     };
     let (stage, mut measures) = row.run.run(&case);
     if !measures.iter().any(|measure| measure.what == "dropped") {
-        // What the tables do not print is what nobody looks at.
+        // Every row of the tables tells what its flow lost at the bottleneck.
         let all = [Duration::ZERO, stage.record().length()];
         measures.push(Measure::new("dropped", stage.record().dropped(0, all), "%"));
     }

@@ -73,21 +73,15 @@ const fn row(
     }
 }
 
-/// A row with packets that TCP does not have.
-const fn games(
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Case) -> (Stage, Vec<Measure>),
-) -> Row {
-    Row {
-        bulk: false,
-        ..row(name, about, run)
-    }
-}
-
 impl Row {
     const fn drawn(mut self) -> Self {
         self.plot = true;
+        self
+    }
+
+    /// With packets that TCP does not have.
+    const fn for_games(mut self) -> Self {
+        self.bulk = false;
         self
     }
 }

@@ -132,19 +132,6 @@ const fn road(
     }
 }
 
-/// A road for packets that TCP does not have.
-const fn game(
-    name: &'static str,
-    about: &'static str,
-    words: &'static str,
-    gates: &'static [(Number, Gate)],
-) -> Row {
-    Row {
-        bulk: false,
-        ..road(name, about, words, gates)
-    }
-}
-
 /// The rows of this file.
 pub(super) const ROADS: &[Row] = &[
     road(
@@ -237,24 +224,27 @@ pub(super) const ROADS: &[Row] = &[
         "at=20:delay:50 from=25 flow=ME",
         &[(Goodput, AtLeast(95.0)), (Queue, AtMost(10.0))],
     ),
-    game(
+    road(
         "game-1",
         "60 reliable packets of 1000 bytes a second at 1 % loss; RTT 150 ms, from 20 s on 205 ms.",
         "rtt=150 loss=1 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(500.0))],
-    ),
-    game(
+    )
+    .for_games(),
+    road(
         "game-2",
         "The same at 2 % loss.",
         "rtt=150 loss=2 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(500.0))],
-    ),
-    game(
+    )
+    .for_games(),
+    road(
         "game-5",
         "The same at 5 % loss.",
         "rtt=150 loss=5 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(800.0))],
-    ),
+    )
+    .for_games(),
     road(
         "satellite",
         "50 Mbit/s, whose one-way delay moves by 5 to 15 ms up or down every 15 s.",

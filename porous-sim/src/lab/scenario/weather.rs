@@ -76,19 +76,23 @@ impl Scenario {
 
     /// The bytes that the road could carry in the time that is measured.
     pub(super) fn capacity(&self, changes: &[(Duration, Change)]) -> f64 {
-        let last = (self.end, Change::NoFeedback);
+        let changes = changes.iter().map(|&(at, change)| (at, Some(change)));
         let (mut rate, mut is_down) = (self.rate, false);
         let (mut since, mut bytes) = (Duration::ZERO, 0.0);
-        for &(at, change) in changes.iter().chain([&last]) {
+        for (at, change) in changes.chain([(self.end, None)]) {
             let [from, to] = [since, at].map(|at| at.clamp(self.from, self.end));
             if !is_down {
                 bytes += self.carries(rate, from, to);
             }
             since = at;
             match change {
-                Change::Rate(new) => rate = new,
-                Change::Down(down) => is_down = down,
-                Change::Delay(_) | Change::Detour(_) | Change::Loss(_) | Change::NoFeedback => {}
+                Some(Change::Rate(new)) => rate = new,
+                Some(Change::Down(down)) => is_down = down,
+                // The road can carry as much as before.
+                Some(
+                    Change::Delay(_) | Change::Detour(_) | Change::Loss(_) | Change::NoFeedback,
+                )
+                | None => {}
             }
         }
         bytes

@@ -88,6 +88,12 @@ fn each_kind_of_road_does_what_it_says() {
     // Two packets of 1500 bytes in 8 ms are 375 kB a second; 1448 bytes of each are data.
     let flow = number(&json["flows"][0]["kbyte_per_s"]);
     assert!((340.0..=362.0).contains(&flow), "{json}");
+    let used = number(&json["used_percent"]);
+    assert!((95.0..=101.0).contains(&used), "{json}");
+    // A megabyte a second, and its headers, of 20 Mbit/s.
+    let json = results("rate=20000 flow=fixed from=2 end=5");
+    let used = number(&json["used_percent"]);
+    assert!((40.0..=43.0).contains(&used), "{json}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use core::time::Duration;
 use porous_proto::congestion::Congestion;
 use porous_proto::{Config, Ecn, Event, Host, Instant, Listen, PeerId, PeerStats, Priority};
 
-use super::ends::{Ends, Seen};
+use super::ends::{Ends, Seen, Told};
 use super::work::{SMALL, Work, Working};
 use crate::{ChaCha8Rng, Seed};
 
@@ -128,6 +128,7 @@ impl Ends for Porous {
 
     fn seen(&self) -> Seen {
         let stats = &self.stats;
+        let is_connected = self.working.is_some() && !self.is_ended;
         Seen {
             delivered: self.delivered,
             offered: self.working.as_ref().map_or(0, |working| working.offered),
@@ -135,6 +136,10 @@ impl Ends for Porous {
             rtt: stats.rtt,
             lost: stats.frames_lost,
             spurious: stats.frames_spurious,
+            told: is_connected.then_some(Told {
+                loss: stats.loss_sent,
+                quality: stats.quality,
+            }),
         }
     }
 

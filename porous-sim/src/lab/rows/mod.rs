@@ -15,6 +15,7 @@ use table::OWN;
 
 use super::case::Case;
 use super::measure::Measure;
+use super::scenario::FlowReport;
 use super::stage::Stage;
 
 /// A situation.
@@ -39,9 +40,12 @@ pub(super) enum Situation {
 }
 
 impl Situation {
-    pub(super) fn run(&self, case: &Case) -> (Stage, Vec<Measure>) {
+    pub(super) fn run(&self, case: &Case) -> (Stage, Vec<Measure>, Vec<FlowReport>) {
         match self {
-            Self::Own(run) => run(case),
+            Self::Own(run) => {
+                let (stage, measures) = run(case);
+                (stage, measures, Vec::new())
+            }
             Self::Road(asked) => asked.run(case),
         }
     }

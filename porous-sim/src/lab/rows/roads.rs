@@ -90,7 +90,7 @@ pub(in crate::lab) struct Asked {
 
 impl Asked {
     /// Puts the controller on the road.
-    pub(in crate::lab) fn run(&self, case: &Case) -> (Stage, Vec<Measure>) {
+    pub(in crate::lab) fn run(&self, case: &Case) -> (Stage, Vec<Measure>, Vec<FlowReport>) {
         let name = case.controller.name;
         let words = self.words.replace("ME", name);
         let scenario: Result<Scenario, _> = words.parse();
@@ -103,7 +103,8 @@ impl Asked {
         let stage = scenario.stage();
         let report = scenario.report(&stage);
         let is_asked = case.controller.class == Class::Delay;
-        let measures = Number::ALL.into_iter().filter_map(|number| {
+        let numbers = Number::ALL.into_iter();
+        let measures = numbers.filter_map(|number| {
             let gate = self.gates.iter().find(|(asked, _)| *asked == number);
             // Beside a flow that is there for a part of the time it says nothing.
             if number == Ratio && gate.is_none() {
@@ -113,7 +114,8 @@ impl Asked {
             let (what, unit) = number.name();
             Some(Measure::new(what, number.of(&report, name)?, unit).gate(gate))
         });
-        (stage, measures.collect())
+        let measures = measures.collect();
+        (stage, measures, report.flows)
     }
 }
 

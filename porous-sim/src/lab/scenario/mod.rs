@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use report::{FlowReport, Latency, Report, Waits};
+pub use report::{Beside, FlowReport, Latency, Report, Waits};
 pub use text::ScenarioError;
 
 use flow::FlowSpec;

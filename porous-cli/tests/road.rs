@@ -134,6 +134,8 @@ fn what_a_flow_is_told_stands_beside_what_is_true() {
     let rtt = near(&json["flows"][0], "rtt_ms", 1.5);
     assert!((80.0..=81.0).contains(&rtt), "{json}");
     assert!(json["flows"][1]["told"].is_null(), "it vanished: {json}");
+    let json = results("rtt=80 jit=0 flow=default+st60x100 from=4 end=4.01");
+    near(&json["flows"][0], "rtt_ms", 1.5);
     let json = results("at=5:delay:60 wander=0:1000 aloss=20 flow=default+st60x100 end=20");
     let rtt = near(&json["flows"][0], "rtt_ms", 1.5);
     assert!((119.0..=122.0).contains(&rtt), "{json}");

@@ -128,7 +128,7 @@ impl FlowReport {
             falsely_lost_percent: percent(declared.saturating_sub(gone).max(found)),
             latency: Latency::new(stage.small(flow), span),
             // A flow that has vanished is told nothing.
-            beside: Beside::new(record, flow, span.map(|at| at.min(spec.stop))),
+            beside: Beside::new(record, flow, [span[0], span[1].min(spec.stop)]),
             is_ended: stage.is_ended(flow),
         }
     }
@@ -140,9 +140,7 @@ impl Beside {
         let looks: Vec<(Seen, Told, Counts)> = samples
             .filter_map(|&(seen, counts)| Some((seen, seen.told?, counts)))
             .collect();
-        let [(.., first), .., (.., last)] = looks.as_slice() else {
-            return None;
-        };
+        let [(.., first), (.., last)] = [looks.first()?, looks.last()?];
         let mean = |of: fn(&(Seen, Told, Counts)) -> f64| {
             looks.iter().map(of).sum::<f64>() / looks.len() as f64
         };

@@ -55,7 +55,8 @@ pub(crate) enum SimCommand {
 
 /// A text of its own: documentation takes the brackets of a usage for links.
 const ROAD: &str = "\
-Runs flows on one simulated road and prints what each got.
+Runs flows on one simulated road. Prints what each got, and what the statistics of porous flows said of the
+road beside what was true.
 
 The situation is words KEY=VALUE, with these defaults:
 

@@ -47,6 +47,25 @@ fn what_is_written_does_not_depend_on_the_threads() {
 }
 
 #[test]
+fn what_flows_are_told_is_a_table_of_its_own() {
+    let folder = folder("lab-told");
+    let out = folder.to_str().expect("a path in words");
+    let run = lab(&["--only", "game-1", "--out", out]);
+    assert!(run.status.code().is_some_and(|code| code < 2), "{run:?}");
+    let told = fs::read_to_string(folder.join("told.md")).expect("it was written");
+    let lines: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains("game-1"))
+        .collect();
+    // TCP takes no part here.
+    assert_eq!(lines.len(), 6, "{told}");
+    assert!(
+        lines.iter().all(|line| line.split(" | ").count() == 7),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_row_that_there_is_not_is_refused() {
     let run = lab(&["--only", "nowhere"]);
     assert_eq!(run.status.code(), Some(2));

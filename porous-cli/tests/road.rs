@@ -38,7 +38,9 @@ fn the_results_are_lines_and_json_and_always_the_same() {
         lines.lines().all(|line| line.chars().count() <= 80),
         "{lines}"
     );
-    assert_eq!(lines.matches("\nlean ").count(), 3, "{lines}");
+    let (flows, told) = lines.split_once("RTT told").expect("two tables");
+    assert_eq!(flows.matches("\nlean ").count(), 3, "{lines}");
+    assert_eq!(told.matches("\nlean ").count(), 3, "{lines}");
 
     let json = results(text);
     let read = fs::read(&file).expect("it was written");
@@ -88,6 +90,12 @@ fn each_kind_of_road_does_what_it_says() {
     // Two packets of 1500 bytes in 8 ms are 375 kB a second; 1448 bytes of each are data.
     let flow = number(&json["flows"][0]["kbyte_per_s"]);
     assert!((340.0..=362.0).contains(&flow), "{json}");
+    let used = number(&json["used_percent"]);
+    assert!((95.0..=101.0).contains(&used), "{json}");
+    // A megabyte a second, and its headers, of 20 Mbit/s.
+    let json = results("rate=20000 flow=fixed from=2 end=5");
+    let used = number(&json["used_percent"]);
+    assert!((40.0..=43.0).contains(&used), "{json}");
 }
 
 #[test]
@@ -103,9 +111,54 @@ fn what_arrives_and_was_declared_lost_is_counted() {
 }
 
 #[test]
+fn what_a_flow_is_told_stands_beside_what_is_true() {
+    let near = |json: &Value, key: &str, most: f64| {
+        let [told, truth] = ["told", "true"].map(|which| number(&json[which][key]));
+        assert!((told - truth).abs() <= most, "{json}");
+        truth
+    };
+    // A queue that is always full, behind which datagrams are lost.
+    let json = results("rate=7000 q=time:100 loss=2 flow=fixed flow=tcpreno from=15 end=40");
+    let fixed = &json["flows"][0];
+    let rtt = near(fixed, "rtt_ms", 3.0);
+    assert!((145.0..=151.0).contains(&rtt), "{json}");
+    let loss = near(fixed, "loss_percent", 1.5);
+    let dropped = number(&fixed["dropped_percent"]);
+    assert!(loss > dropped + 0.5 && loss < dropped + 2.5, "{json}");
+    assert!(number(&fixed["told"]["quality"]) < 70.0, "{json}");
+    let tcp = &json["flows"][1];
+    assert!(tcp["told"].is_null() && tcp["true"].is_null(), "{json}");
+
+    // Where there is no queue, the way takes what it takes, and longer one way as well.
+    let json = results("rtt=80 jit=0 flow=default+st60x100 flow=default+st60x100@0-1 end=12");
+    let rtt = near(&json["flows"][0], "rtt_ms", 1.5);
+    assert!((80.0..=81.0).contains(&rtt), "{json}");
+    assert!(json["flows"][1]["told"].is_null(), "it vanished: {json}");
+    let json = results("rtt=80 jit=0 flow=default+st60x100 from=4 end=4.01");
+    near(&json["flows"][0], "rtt_ms", 1.5);
+    let json = results("at=5:delay:60 wander=0:1000 aloss=20 flow=default+st60x100 end=20");
+    let rtt = near(&json["flows"][0], "rtt_ms", 1.5);
+    assert!((119.0..=122.0).contains(&rtt), "{json}");
+    assert_eq!(
+        number(&json["flows"][0]["true"]["loss_percent"]),
+        0.0,
+        "{json}"
+    );
+}
+
+#[test]
 fn a_connection_that_ends_is_told_and_is_no_panic() {
     let json = results("loss=100 aloss=100 from=60 end=70");
     assert_eq!(json["flows"][0]["ended"], true, "{json}");
+    assert!(
+        json["flows"][0]["told"].is_null(),
+        "never connected: {json}"
+    );
+    // A connection that ends in the time that is measured keeps what it had counted.
+    let json = results("at=5:down:1 flow=reno rate=1000 q=50 from=4 end=200");
+    let flow = &json["flows"][0];
+    assert_eq!(flow["ended"], true, "{json}");
+    assert!(number(&flow["lost_percent"]) > 1.0, "{json}");
 }
 
 #[test]
@@ -124,6 +177,20 @@ fn what_means_nothing_is_named_in_one_line() {
         assert!(told.starts_with("error: ") && told.contains(word), "{told}");
         assert!(told.lines().count() == 1 && run.stdout.is_empty(), "{told}");
     }
+    let trace = Path::new(env!("CARGO_TARGET_TMPDIR")).join("alone.trace");
+    fs::write(&trace, "4\n8\n").expect("it can be written");
+    let trace = format!("trace={}", trace.to_str().expect("a path in words"));
+    for word in ["radio=1:2:10", "policer=30000", "at=12:rate:1000"] {
+        let run = road(&[word, &trace, "end=13"]);
+        assert_eq!(run.status.code(), Some(2), "{run:?}");
+        let told = String::from_utf8_lossy(&run.stderr);
+        assert!(
+            told.starts_with(&format!("error: {word}: a trace")),
+            "{told}"
+        );
+        assert!(told.lines().count() == 1 && run.stdout.is_empty(), "{told}");
+    }
+    assert!(road(&[&trace, "at=12:delay:30", "end=13"]).status.success());
     let run = road(&["end=11", "--json", "/no/such/folder/file"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
 }

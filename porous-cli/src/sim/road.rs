@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::process::ExitCode;
 
-use porous_sim::lab::{FlowReport, Report, Scenario};
+use porous_sim::lab::{Beside, FlowReport, Report, Scenario};
 use serde::Serialize;
 
 use crate::USAGE;
@@ -71,7 +71,32 @@ fn lines(report: &Report) -> String {
             flow.falsely_lost_percent,
         );
     }
+    text.push_str(&beside(report));
     text
+}
+
+/// What the flows of porous were told of their paths beside what was true.
+fn beside(report: &Report) -> String {
+    let flows = report.flows.iter();
+    let flows = flows.filter_map(|flow| Some((&flow.name, flow.beside?)));
+    let lines = flows.map(|(name, beside)| {
+        let Beside {
+            told_rtt_ms,
+            told_loss_percent,
+            told_quality,
+            true_rtt_ms,
+            true_loss_percent,
+        } = beside;
+        format!(
+            "{name:<10}{told_rtt_ms:>9.1}{true_rtt_ms:>9.1} ms{told_loss_percent:>9.2}{true_loss_percent:>9.2} %\
+             {told_quality:>9.0}\n"
+        )
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("\nflow      RTT told     true    loss told     true    quality\n{lines}")
 }
 
 /// What `--json` writes.
@@ -99,6 +124,24 @@ struct Flow<'r> {
     falsely_lost_percent: f64,
     latency_ms: Latency,
     ended: bool,
+    told: Option<Told>,
+    #[serde(rename = "true")]
+    really: Option<Really>,
+}
+
+/// The means of `PeerStats`.
+#[derive(Debug, Serialize)]
+struct Told {
+    rtt_ms: f64,
+    loss_percent: f64,
+    quality: f64,
+}
+
+/// What the path did.
+#[derive(Debug, Serialize)]
+struct Really {
+    rtt_ms: f64,
+    loss_percent: f64,
 }
 
 /// Null where no packet has a time.
@@ -139,6 +182,15 @@ impl<'r> Flow<'r> {
                 p99: latency.map(|latency| latency.p99),
             },
             ended: flow.is_ended,
+            told: flow.beside.map(|beside| Told {
+                rtt_ms: beside.told_rtt_ms,
+                loss_percent: beside.told_loss_percent,
+                quality: beside.told_quality,
+            }),
+            really: flow.beside.map(|beside| Really {
+                rtt_ms: beside.true_rtt_ms,
+                loss_percent: beside.true_loss_percent,
+            }),
         }
     }
 }

@@ -311,6 +311,11 @@ mod tests {
         drop(held);
         buffers.handle_timeout(at(40));
         assert_eq!(buffers.room, 100_000);
+        drop(buffers.copy(&[7; 10_000]));
+        for (seconds, room) in [(50, 90_000 - OVERHEAD), (60, 100_000)] {
+            buffers.handle_timeout(at(seconds));
+            assert_eq!(buffers.room, room, "filled after 40 s: {seconds}");
+        }
         let held = buffers.copy(&[7; 10_000]);
         buffers.clear();
         assert_eq!((buffers.room, held.len()), (100_000, 10_000));

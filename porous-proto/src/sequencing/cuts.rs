@@ -230,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_has_no_pieces_of_one_that_was_forgotten() {
+        let mut cuts = cut(500, &[100, 200, 300]);
+        cuts.forget(7);
+        cuts.cut(11, 500, 250);
+        let starts = [100, 200, 300, 0, 250];
+        let acknowledged = starts.map(|start| cuts.acknowledge(11, start));
+        assert_eq!(acknowledged, [0, 0, 0, 250, 250]);
+    }
+
+    #[test]
     fn a_piece_that_is_cut_once_more_is_acknowledged_in_two() {
         let mut cuts = cut(200, &[100]);
         cuts.cut(7, 200, 60);

@@ -52,4 +52,15 @@ pub(super) struct Seen {
     pub(super) lost: u64,
     /// The part of `lost` that did arrive.
     pub(super) spurious: u64,
+    /// What else the application is told of its path, while it is connected; TCP tells nothing.
+    pub(super) told: Option<Told>,
+}
+
+/// Statistics of a porous flow about its path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// The share of frames that were lost recently, in hundredths of a percent.
+    pub(super) loss: u16,
+    /// From 0 to 100.
+    pub(super) quality: u8,
 }

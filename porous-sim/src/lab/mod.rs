@@ -28,7 +28,7 @@ use core::time::Duration;
 pub use controllers::{CONTROLLERS, Controller};
 pub use measure::{Gate, Measure};
 pub use rows::{Row, rows};
-pub use scenario::{FlowReport, Latency, Report, Scenario, ScenarioError, Waits};
+pub use scenario::{Beside, FlowReport, Latency, Report, Scenario, ScenarioError, Waits};
 pub use series::{Line, Point};
 
 use case::Case;
@@ -46,6 +46,8 @@ pub struct Outcome {
     pub measures: Vec<Measure>,
     /// The run over time: a line for each flow, the controller's first.
     pub lines: Vec<Line>,
+    /// The flows of a row that is a [`Scenario`], the controller's first; none for other rows.
+    pub flows: Vec<FlowReport>,
 }
 
 /// Puts a controller into the situation of a row. `None` if the controller cannot take part, as TCP
@@ -72,19 +74,17 @@ pub fn run(row: &Row, controller: &Controller, quick: bool) -> Option<Outcome> {
         quick,
         seed: SEED.child(row.name, 0),
     };
-    let (stage, mut measures) = row.run.run(&case);
+    let (stage, mut measures, flows) = row.run.run(&case);
     if !measures.iter().any(|measure| measure.what == "dropped") {
-        // What the tables do not print is what nobody looks at.
+        // Every row of the tables tells what its flow lost at the bottleneck.
         let all = [Duration::ZERO, stage.record().length()];
         measures.push(Measure::new("dropped", stage.record().dropped(0, all), "%"));
     }
-    let mut flows = 0..stage.record().flows();
-    assert!(
-        !flows.any(|flow| stage.is_ended(flow)),
-        "a connection ended"
-    );
+    let ended = (0..stage.record().flows()).any(|flow| stage.is_ended(flow));
+    assert!(!ended, "a connection ended");
     Some(Outcome {
         measures,
         lines: series::lines(stage.record()),
+        flows,
     })
 }

@@ -33,7 +33,8 @@ impl Policer {
     pub(super) fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         let passed = now.as_micros().saturating_sub(self.at.as_micros());
         self.at = self.at.max(now);
-        self.tokens = (self.tokens + passed * self.rate).min(self.depth);
+        let earned = passed.saturating_mul(self.rate);
+        self.tokens = self.tokens.saturating_add(earned).min(self.depth);
         let rest = self.tokens.checked_sub(bytes * 1_000_000);
         // A dropped datagram uses no tokens.
         self.tokens = rest.unwrap_or(self.tokens);
@@ -55,5 +56,8 @@ mod tests {
         assert!(!policer.takes(at(50_000), 1));
         assert!(policer.takes(at(9_000_000), 100));
         assert!(!policer.takes(at(9_000_000), 1), "no more than the depth");
+        // An hour at 100 Gbit/s.
+        let mut fast = Policer::new(12_500_000_000, 100);
+        assert!(fast.takes(at(3_600_000_000), 100) && !fast.takes(at(3_600_000_000), 1));
     }
 }

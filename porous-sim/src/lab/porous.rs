@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use porous_proto::congestion::Congestion;
-use porous_proto::{Config, Ecn, Event, Host, Instant, Listen, PeerId, Priority};
+use porous_proto::{Config, Ecn, Event, Host, Instant, Listen, PeerId, PeerStats, Priority};
 
-use super::ends::{Ends, Seen};
+use super::ends::{Ends, Seen, Told};
 use super::work::{SMALL, Work, Working};
 use crate::{ChaCha8Rng, Seed};
 
@@ -21,6 +21,8 @@ pub(super) struct Porous {
     working: Option<Working>,
     delivered: u64,
     is_ended: bool,
+    /// The sender's statistics when it had sent last: a host forgets those of a connection that has ended.
+    stats: PeerStats,
     /// The times when each small packet was sent and when it came, in microseconds.
     small: Vec<(u64, u64)>,
     buffer: Vec<u8>,
@@ -50,6 +52,7 @@ impl Porous {
             working: None,
             delivered: 0,
             is_ended: false,
+            stats: PeerStats::default(),
             small: Vec::new(),
         }
     }
@@ -90,22 +93,32 @@ impl Ends for Porous {
                     self.working = Some(Working::new(self.work, now));
                 }
             } else if let Event::Disconnected { .. } = event {
-                (self.working, self.is_ended) = (None, true);
+                self.is_ended = true;
             }
         }
         self.receive(end, now);
-        if let (0, Some(working), Some(peer)) = (end, &mut self.working, self.peers[0]) {
+        if end == 1 || self.is_ended {
+            return;
+        }
+        if let (Some(working), Some(peer)) = (&mut self.working, self.peers[0]) {
             working.act(now, &mut self.hosts[0], peer);
         }
     }
 
     fn next(&mut self, end: usize, now: Instant) -> Option<Vec<u8>> {
-        let transmit = self.hosts[end].poll_transmit(now, &mut self.buffer)?;
-        Some(transmit.datagram.to_vec())
+        if let Some(transmit) = self.hosts[end].poll_transmit(now, &mut self.buffer) {
+            return Some(transmit.datagram.to_vec());
+        }
+        let sender = self.peers[0].and_then(|peer| self.hosts[0].peer(peer));
+        if let Some(sender) = sender {
+            self.stats = sender.stats();
+        }
+        None
     }
 
     fn deadline(&self, end: usize) -> Option<Instant> {
-        let work = self.working.as_ref().filter(|_| end == 0);
+        let works = end == 0 && !self.is_ended;
+        let work = self.working.as_ref().filter(|_| works);
         let work = work.and_then(Working::next);
         [self.hosts[end].poll_timeout(), work]
             .into_iter()
@@ -114,8 +127,8 @@ impl Ends for Porous {
     }
 
     fn seen(&self) -> Seen {
-        let peer = self.peers[0].and_then(|peer| self.hosts[0].peer(peer));
-        let stats = peer.map(|peer| peer.stats()).unwrap_or_default();
+        let stats = &self.stats;
+        let is_connected = self.working.is_some() && !self.is_ended;
         Seen {
             delivered: self.delivered,
             offered: self.working.as_ref().map_or(0, |working| working.offered),
@@ -123,6 +136,10 @@ impl Ends for Porous {
             rtt: stats.rtt,
             lost: stats.frames_lost,
             spurious: stats.frames_spurious,
+            told: is_connected.then_some(Told {
+                loss: stats.loss_sent,
+                quality: stats.quality,
+            }),
         }
     }
 

@@ -59,6 +59,12 @@ impl Record {
         samples.get(self.index(time)).copied().unwrap_or_default()
     }
 
+    /// The samples of a flow.
+    pub(super) fn samples(&self, flow: usize, [from, to]: Span) -> &[(Seen, Counts)] {
+        let span = self.index(from)..=self.index(to);
+        self.flows[flow].get(span).unwrap_or_default()
+    }
+
     /// The application data that arrived, in bytes a second.
     pub(super) fn goodput(&self, flow: usize, [from, to]: Span) -> f64 {
         let arrived = |time| self.at(flow, time).0.delivered;
@@ -174,14 +180,12 @@ impl Record {
     }
 
     /// Times that the window of a flow fell by more than a tenth while a datagram was considered lost.
-    pub(super) fn cuts(&self, flow: usize, [from, to]: Span) -> usize {
-        let span = self.index(from)..=self.index(to);
-        let samples = self.flows[flow].get(span).unwrap_or_default();
+    pub(super) fn cuts(&self, flow: usize, span: Span) -> usize {
         let fell = |pair: &&[(Seen, Counts)]| {
             let [before, after] = [pair[0].0, pair[1].0];
             after.window < 0.9 * before.window && after.lost > before.lost
         };
-        samples.windows(2).filter(fell).count()
+        self.samples(flow, span).windows(2).filter(fell).count()
     }
 
     pub(super) fn queue_at(&self, time: Duration) -> Duration {

@@ -43,6 +43,26 @@ pub(super) struct Counts {
     pub(super) dropped: u64,
     /// Datagrams that were lost behind the bottleneck.
     pub(super) lost: u64,
+    /// How long the last datagram takes there, queue included, and the last one back.
+    pub(super) took: [Duration; 2],
+}
+
+impl Counts {
+    /// Datagrams that did not arrive.
+    pub(super) const fn gone(&self) -> u64 {
+        self.dropped + self.lost
+    }
+
+    pub(super) fn round_trip(&self) -> Duration {
+        self.took.iter().sum()
+    }
+
+    /// A datagram was sent by this end, and met this fate.
+    fn takes(&mut self, end: usize, sent: Instant, fate: Fate) {
+        if let Fate::Carried { due, .. } = fate {
+            self.took[end] = due.saturating_duration_since(sent);
+        }
+    }
 }
 
 impl Road {
@@ -116,7 +136,8 @@ impl Road {
         let way = &mut self.ways[flow];
         if end == 1 {
             // Acknowledgements share no bottleneck: nothing holds up what comes back.
-            way.back.send(now, datagram);
+            let fate = way.back.send(now, datagram);
+            way.count.takes(1, now, fate);
             return;
         }
         let bytes = datagram.len() as u64 + HEADERS;
@@ -144,11 +165,12 @@ impl Road {
     /// Moves datagrams that have left the bottleneck to the paths behind it.
     pub(super) fn advance(&mut self, now: Instant) {
         while let Some((parcel, left)) = self.bottleneck.receive(now) {
-            let way = &mut self.ways[parcel.flow];
+            let (way, came) = (&mut self.ways[parcel.flow], parcel.came);
             way.count.carried += parcel.bytes();
             // From the time at which it left, not from now, or a late call would add to its delay.
             let fate = way.there.send(left, parcel.datagram);
             way.count.lost += u64::from(fate == Fate::Lost);
+            way.count.takes(0, came, fate);
             self.count_drops();
         }
     }

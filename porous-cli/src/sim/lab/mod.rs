@@ -4,6 +4,7 @@ mod csv;
 mod plot;
 mod readme;
 mod runs;
+mod told;
 
 use core::num::NonZero;
 use std::fs;
@@ -104,11 +105,14 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Writes the table, the pictures, and the CSV.
+/// Writes the tables, the pictures, and the CSV.
 fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("results.csv"), csv::results(runs))?;
     fs::write(folder.join("README.md"), readme::text(runs))?;
+    if let Some(told) = told::text(runs) {
+        fs::write(folder.join("told.md"), told)?;
+    }
     for row in lab::rows().filter(|row| row.plot) {
         let of = runs.iter().filter(|run| run.row.name == row.name);
         let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();

@@ -1,6 +1,7 @@
-//! Counters of the wire that wrap, and what leaves although the window is full.
+//! Counters of the wire that wrap, what leaves although the window is full, and what waits for the next frame.
 
 use super::*;
+use crate::frame::Fragment;
 
 impl Side {
     /// A side whose frames begin with this id.
@@ -165,5 +166,34 @@ fn an_acknowledgement_that_is_not_due_keeps_no_full_message_from_leaving() {
         let expected = if pending { vec![] } else { vec![3] };
         assert_eq!(side.frame(), Some(expected), "{policy:?}");
         assert_eq!(side.transfer.inbound.ack_timer.due(), due, "{policy:?}");
+    }
+}
+
+/// 400 bytes of an unreliable packet from byte `start` on, which share the memory of the packet.
+fn view(name: u8, packet: &Bytes, start: u16) -> NextMessage {
+    let mut next = message(name, 1, Mode::Unreliable);
+    if let Message::Packet(part) = &mut next.message {
+        let whole = u32::try_from(packet.len()).unwrap();
+        part.fragment = Fragment::new(start.into(), whole);
+        let start = usize::from(start);
+        part.payload = MessageBytes::Own(packet.slice(start..start + 400));
+    }
+    next
+}
+
+#[test]
+fn a_fragment_that_waits_does_not_hold_the_memory_of_its_packet() {
+    // Before the fragment: one that leaves it no room, and as many messages as a frame may have.
+    let packet = Bytes::from(vec![0; 60_000]);
+    let large = vec![view(200, &packet, 0)];
+    let small = (0..128).map(|name| message(name, 1, Mode::Unreliable));
+    for before in [large, small.collect()] {
+        let (mut side, count) = (Side::new(), before.len());
+        side.transfer.congestion_for_test(1 << 20);
+        side.script.low.extend(before);
+        side.script.low.push_back(view(201, &packet, 400));
+        assert_eq!(side.frame().map(|names| names.len()), Some(count));
+        assert!(side.script.low.is_empty() && packet.is_unique(), "{count}");
+        assert_eq!(side.frame().map(|names| names.len()), Some(1), "{count}");
     }
 }

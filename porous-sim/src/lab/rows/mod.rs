@@ -15,6 +15,7 @@ use table::OWN;
 
 use super::case::Case;
 use super::measure::Measure;
+use super::scenario::FlowReport;
 use super::stage::Stage;
 
 /// A situation.
@@ -39,9 +40,12 @@ pub(super) enum Situation {
 }
 
 impl Situation {
-    pub(super) fn run(&self, case: &Case) -> (Stage, Vec<Measure>) {
+    pub(super) fn run(&self, case: &Case) -> (Stage, Vec<Measure>, Vec<FlowReport>) {
         match self {
-            Self::Own(run) => run(case),
+            Self::Own(run) => {
+                let (stage, measures) = run(case);
+                (stage, measures, Vec::new())
+            }
             Self::Road(asked) => asked.run(case),
         }
     }
@@ -73,21 +77,15 @@ const fn row(
     }
 }
 
-/// A row with packets that TCP does not have.
-const fn games(
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Case) -> (Stage, Vec<Measure>),
-) -> Row {
-    Row {
-        bulk: false,
-        ..row(name, about, run)
-    }
-}
-
 impl Row {
     const fn drawn(mut self) -> Self {
         self.plot = true;
+        self
+    }
+
+    /// With packets that TCP does not have.
+    const fn for_games(mut self) -> Self {
+        self.bulk = false;
         self
     }
 }

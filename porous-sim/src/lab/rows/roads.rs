@@ -90,7 +90,7 @@ pub(in crate::lab) struct Asked {
 
 impl Asked {
     /// Puts the controller on the road.
-    pub(in crate::lab) fn run(&self, case: &Case) -> (Stage, Vec<Measure>) {
+    pub(in crate::lab) fn run(&self, case: &Case) -> (Stage, Vec<Measure>, Vec<FlowReport>) {
         let name = case.controller.name;
         let words = self.words.replace("ME", name);
         let scenario: Result<Scenario, _> = words.parse();
@@ -103,7 +103,8 @@ impl Asked {
         let stage = scenario.stage();
         let report = scenario.report(&stage);
         let is_asked = case.controller.class == Class::Delay;
-        let measures = Number::ALL.into_iter().filter_map(|number| {
+        let numbers = Number::ALL.into_iter();
+        let measures = numbers.filter_map(|number| {
             let gate = self.gates.iter().find(|(asked, _)| *asked == number);
             // Beside a flow that is there for a part of the time it says nothing.
             if number == Ratio && gate.is_none() {
@@ -113,7 +114,8 @@ impl Asked {
             let (what, unit) = number.name();
             Some(Measure::new(what, number.of(&report, name)?, unit).gate(gate))
         });
-        (stage, measures.collect())
+        let measures = measures.collect();
+        (stage, measures, report.flows)
     }
 }
 
@@ -129,19 +131,6 @@ const fn road(
         bulk: true,
         plot: false,
         run: Situation::Road(Asked { words, gates }),
-    }
-}
-
-/// A road for packets that TCP does not have.
-const fn game(
-    name: &'static str,
-    about: &'static str,
-    words: &'static str,
-    gates: &'static [(Number, Gate)],
-) -> Row {
-    Row {
-        bulk: false,
-        ..road(name, about, words, gates)
     }
 }
 
@@ -237,24 +226,27 @@ pub(super) const ROADS: &[Row] = &[
         "at=20:delay:50 from=25 flow=ME",
         &[(Goodput, AtLeast(95.0)), (Queue, AtMost(10.0))],
     ),
-    game(
+    road(
         "game-1",
         "60 reliable packets of 1000 bytes a second at 1 % loss; RTT 150 ms, from 20 s on 205 ms.",
         "rtt=150 loss=1 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(500.0))],
-    ),
-    game(
+    )
+    .for_games(),
+    road(
         "game-2",
         "The same at 2 % loss.",
         "rtt=150 loss=2 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(500.0))],
-    ),
-    game(
+    )
+    .for_games(),
+    road(
         "game-5",
         "The same at 5 % loss.",
         "rtt=150 loss=5 at=20:delay:102.5 flow=ME+st60x1000r",
         &[(Latency, AtMost(800.0))],
-    ),
+    )
+    .for_games(),
     road(
         "satellite",
         "50 Mbit/s, whose one-way delay moves by 5 to 15 ms up or down every 15 s.",

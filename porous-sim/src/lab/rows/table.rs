@@ -1,6 +1,6 @@
 //! The situations that have code of their own, in the order of the table.
 
-use super::{Row, applications, changes, fairness, games, noise, queues, row};
+use super::{Row, applications, changes, fairness, noise, queues, row};
 
 /// The rows of the other files, but the roads.
 pub(super) const OWN: &[Row] = &[
@@ -179,34 +179,39 @@ pub(super) const OWN: &[Row] = &[
         noise::policer,
     ),
     // Traffic of games.
-    games(
+    row(
         "reorder",
         "500 packets of 1000 bytes a second, less than the road takes, with jitter of 5 ms \
          either way that reorders: no cut is deserved.",
         noise::reorder,
-    ),
-    games(
+    )
+    .for_games(),
+    row(
         "loss-2",
         "40 kB/s of reliable packets with 2 % of random loss: what arrived within a second \
          after it was sent.",
         applications::loss_2,
-    ),
-    games(
+    )
+    .for_games(),
+    row(
         "push",
         "60 packets of 100 bytes a second for 60 s, then 1 MB at once: no burst may be as \
          large as a window that was never used.",
         applications::push,
-    ),
-    games(
+    )
+    .for_games(),
+    row(
         "push-far",
         "The same at 50 Mbit/s and RTT 150 ms, with jitter of 20 ms either way: 1 MB takes 0.3 s there if \
          the road is filled at once.",
         applications::push_far,
-    ),
-    games(
+    )
+    .for_games(),
+    row(
         "priority",
         "60 small packets of high priority a second beside bulk on the same connection, at 10 \
          Mbit/s and RTT 50 ms, 4 BDP: from `send` until they have left the bottleneck, after 5 s.",
         applications::priority,
-    ),
+    )
+    .for_games(),
 ];

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use porous_proto::Mode;
 
-use super::text::{Problem, count, seconds, time};
+use super::text::{Problem, number, seconds, time};
 use crate::Seed;
 use crate::lab::controllers::{Subject, subject};
 use crate::lab::ends::Ends;
@@ -74,7 +74,7 @@ impl FlowSpec {
         let mut parts = text.split('+');
         let head = parts.next().unwrap_or_default();
         let (name, number) = match head.split_once('*') {
-            Some((name, number)) => (name, count(number, 1..=MOST_FLOWS)?),
+            Some((name, many)) => (name, number(many, 1..=MOST_FLOWS)?),
             None => (head, 1),
         };
         let subject = subject(name).ok_or(Problem::NoController)?;
@@ -112,7 +112,7 @@ fn work<'t>(words: impl Iterator<Item = &'t str>) -> Result<Option<Work>, Proble
     for word in words {
         if let Some(text) = word.strip_prefix("push") {
             let (after, bytes) = text.split_once('x').ok_or(Problem::NoWork)?;
-            push = Some((seconds(after)?, count(bytes, 1..=64 * MOST_BYTES)?));
+            push = Some((seconds(after)?, number(bytes, 1..=64 * MOST_BYTES)?));
         } else if word == "game" {
             steady = Some(Work::game().and_bulk());
         } else if let Some(text) = word.strip_prefix("st") {
@@ -121,8 +121,8 @@ fn work<'t>(words: impl Iterator<Item = &'t str>) -> Result<Option<Work>, Proble
                 None => (text, Mode::Unreliable),
             };
             let (rate, bytes) = text.split_once('x').ok_or(Problem::NoWork)?;
-            let rate = count(rate, 1..=1_000_000)?;
-            let bytes = count(bytes, LEAST_BYTES..=MOST_BYTES)?;
+            let rate = number(rate, 1..=1_000_000)?;
+            let bytes = number(bytes, LEAST_BYTES..=MOST_BYTES)?;
             let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
             steady = Some(Work::steady(rate, bytes, mode));
         } else {

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use report::{FlowReport, Latency, Report, Waits};
+pub use report::{Beside, FlowReport, Latency, Report, Waits};
 pub use text::ScenarioError;
 
 use flow::FlowSpec;
@@ -49,26 +49,26 @@ enum Before {
 ///
 /// Words `KEY=VALUE`, divided by spaces, in any order; `at` and `flow` may come more than once, and of the
 /// others the last counts. Numbers may have decimals but where they count something. Times are in milliseconds
-/// unless said.
+/// unless said. Periods (TAU, PERIOD, S of `step`) are 1 ms at least.
 ///
 /// | key | meaning | default |
 /// |---|---|---|
 /// | `rate=KBITS` | rate of the bottleneck in kbit/s, with the headers of IP and UDP | 10000 |
 /// | `rtt=MS` | round trip without any queue; half of it each way | 50 |
-/// | `q=PERCENT`, `q=time:MS`, `q=codel`, `q=fqcodel` | queue: so much of a BDP (rate times `rtt`), so long a wait, CoDel (RFC 8289), FQ-CoDel (RFC 8290) | 100 |
+/// | `q=PERCENT`, `q=time:MS`, `q=codel`, `q=fqcodel` | queue: a percentage of a BDP (rate times `rtt`), a longest wait in milliseconds, CoDel (RFC 8289), FQ-CoDel (RFC 8290) | 100 |
 /// | `loss=PERCENT`, `aloss=PERCENT` | lost by chance: behind the bottleneck; of what comes back | 0 |
 /// | `jit=MS` | each datagram is under way up to this much shorter or longer | 0.2 |
 /// | `jre=1` | datagrams with jitter overtake each other | 0 |
 /// | `jstep=MS` | jitter comes in steps: rounded up to a multiple of this | 0 |
 /// | `wander=J:TAU` | the way there takes U(0, J) ms longer, drawn anew after U(0, 2 TAU) ms, in order | |
 /// | `radio=LO:HI:TAU` | the rate is U(LO, HI) kbit/s, drawn anew after U(0, 2 TAU) ms | |
-/// | `policer=BYTES` | no queue: what exceeds the rate, and this much at once, is dropped | |
+/// | `policer=BYTES` | no queue: what exceeds the rate, and BYTES at once (1 GiB at most), is dropped | |
 /// | `ticks=HZ` | hosts of porous are called this often, one half a tick after the other | when due |
 /// | `at=SECOND:delay:MS`, `:rate:KBITS`, `:loss:PERCENT`, `:down:1` | from then on: delay one way, both ways; rate; loss; 1: nothing is taken, 0: it is again | |
 /// | `every=PERIOD:LEN` | nothing is taken in the last LEN ms of each PERIOD ms | |
 /// | `step=LO:HI:S` | the delay one way is rtt/2 ± U(LO, HI) ms, drawn anew each S seconds | |
 /// | `gap=MS` | from one flow of `NAME*N` to the next | 130 |
-/// | `trace=FILE` | packets of 1500 bytes leave when a line of this file says, in milliseconds (as for Mahimahi) | |
+/// | `trace=FILE` | packets of 1500 bytes leave when a line of this file says, in milliseconds (as for Mahimahi); without `radio`, `policer` and changes of the rate | |
 /// | `from=S`, `end=S` | what is measured, in seconds | 10, 60 |
 /// | `seed=N` | the seed of all chance | 1 |
 /// | `flow=NAME[*N][+WORK]…[@START[-STOP]][:RTT]` | N flows that begin at START seconds and vanish at STOP, with a round trip of their own | `default` |
@@ -79,8 +79,8 @@ enum Before {
 ///
 /// - `+game`: 60 unreliable packets of 100 bytes a second, and bulk data at low priority;
 /// - `+stRATExBYTES`: RATE packets of BYTES bytes a second, unreliable; with an `r` behind it reliable;
-/// - `+pushSECONDSxBYTES`: the packets of a game without bulk data, and BYTES bytes at once so many seconds
-///   after the connection was made. With `+st` before it these are the packets.
+/// - `+pushSECONDSxBYTES`: the packets of a game without bulk data, and BYTES bytes at once SECONDS seconds
+///   after the connection was established. With `+st` before it, its packets take the place of the game's.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Bits a second.

@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Scenario;
-use crate::lab::record::{Span, jain, percentile};
+use super::flow::FlowSpec;
+use crate::lab::ends::{Seen, Told};
+use crate::lab::record::{Record, Span, jain, percentile};
 use crate::lab::road::Counts;
 use crate::lab::stage::Stage;
 
@@ -48,8 +50,27 @@ pub struct FlowReport {
     pub falsely_lost_percent: f64,
     /// The time that packets took from application to application; `None` if the flow has none with a time.
     pub latency: Option<Latency>,
+    /// What the statistics of the flow said of its path, and what the path was; `None` for TCP, and for a flow
+    /// that was never connected in the time that is measured.
+    pub beside: Option<Beside>,
     /// Whether the connection ended before it should have.
     pub is_ended: bool,
+}
+
+/// What a flow was told of its path beside what was true, in the means of a hundred looks a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beside {
+    /// `PeerStats::rtt`, in milliseconds.
+    pub told_rtt_ms: f64,
+    /// `PeerStats::loss_sent`, in percent: the loss of the 5 to 10 s before each look.
+    pub told_loss_percent: f64,
+    /// `PeerStats::quality`, from 0 to 100.
+    pub told_quality: f64,
+    /// The time that the last datagram took there, queue included, and the last one back, in milliseconds.
+    pub true_rtt_ms: f64,
+    /// Datagrams that queue or policer did not take or that were lost behind these, in percent of those that
+    /// were sent.
+    pub true_loss_percent: f64,
 }
 
 /// How long packets took, in milliseconds: what 50, 95 and 99 percent did not exceed. Packets count that were
@@ -85,30 +106,52 @@ impl Report {
             goodput_percent: percent(shares.iter().sum()),
             jain: jain(&shares),
             flows: flows
-                .map(|flow| FlowReport::new(&scenario.flows[flow].name, stage, flow, span))
+                .map(|flow| FlowReport::new(&scenario.flows[flow], stage, flow, span))
                 .collect(),
         }
     }
 }
 
 impl FlowReport {
-    fn new(name: &str, stage: &Stage, flow: usize, span: Span) -> Self {
+    fn new(spec: &FlowSpec, stage: &Stage, flow: usize, span: Span) -> Self {
         let record = stage.record();
         let [(before, sent_before), (after, sent_after)] = span.map(|at| record.at(flow, at));
         let sent = (sent_after.datagrams - sent_before.datagrams).max(1);
         let percent = |count: u64| 100.0 * count as f64 / sent as f64;
         let (declared, found) = (after.lost - before.lost, after.spurious - before.spurious);
-        let gone = |counts: Counts| counts.dropped + counts.lost;
-        let gone = gone(sent_after) - gone(sent_before);
+        let gone = sent_after.gone() - sent_before.gone();
         Self {
-            name: name.into(),
+            name: spec.name.clone(),
             kbyte_per_s: record.goodput(flow, span) / 1000.0,
             dropped_percent: record.dropped(flow, span),
             lost_percent: percent(declared),
             falsely_lost_percent: percent(declared.saturating_sub(gone).max(found)),
             latency: Latency::new(stage.small(flow), span),
+            // A flow that has vanished is told nothing.
+            beside: Beside::new(record, flow, [span[0], span[1].min(spec.stop)]),
             is_ended: stage.is_ended(flow),
         }
+    }
+}
+
+impl Beside {
+    fn new(record: &Record, flow: usize, span: Span) -> Option<Self> {
+        let samples = record.samples(flow, span).iter();
+        let looks: Vec<(Seen, Told, Counts)> = samples
+            .filter_map(|&(seen, counts)| Some((seen, seen.told?, counts)))
+            .collect();
+        let [(.., first), (.., last)] = [looks.first()?, looks.last()?];
+        let mean = |of: fn(&(Seen, Told, Counts)) -> f64| {
+            looks.iter().map(of).sum::<f64>() / looks.len() as f64
+        };
+        let sent = (last.datagrams - first.datagrams).max(1);
+        Some(Self {
+            told_rtt_ms: 1000.0 * mean(|(seen, ..)| seen.rtt.as_secs_f64()),
+            told_loss_percent: mean(|(_, told, _)| f64::from(told.loss)) / 100.0,
+            told_quality: mean(|(_, told, _)| told.quality.into()),
+            true_rtt_ms: 1000.0 * mean(|(.., counts)| counts.round_trip().as_secs_f64()),
+            true_loss_percent: 100.0 * (last.gone() - first.gone()) as f64 / sent as f64,
+        })
     }
 }
 

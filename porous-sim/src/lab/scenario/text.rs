@@ -20,6 +20,13 @@ const HOUR: f64 = 3600.0;
 /// The highest rate, in kbit/s.
 const MOST_RATE: f64 = 100_000_000.0;
 
+/// The most bytes that a policer passes at once. With a round trip of 0 only this bounds what happens in a moment.
+const MOST_DEPTH: u64 = 1 << 30;
+
+/// The shortest time after which something is drawn anew or begins again: shorter ones would make billions of
+/// changes in an hour.
+const LEAST_PERIOD: Duration = Duration::from_millis(1);
+
 /// A word of a scenario that means nothing.
 ///
 /// ```
@@ -48,6 +55,8 @@ pub(super) enum Problem {
     NoWork,
     TcpWorks,
     EndsBefore,
+    ShortPeriod,
+    BesideTrace,
     NoTrace(&'static str),
 }
 
@@ -74,6 +83,8 @@ impl fmt::Display for Problem {
             }
             Self::TcpWorks => f.write_str("TCP sends bulk data only"),
             Self::EndsBefore => f.write_str("the end is not behind the beginning"),
+            Self::ShortPeriod => f.write_str("a period has to be 1 ms or more"),
+            Self::BesideTrace => f.write_str("a trace has its own rate, which nothing else may set"),
             Self::NoTrace(why) => f.write_str(why),
         }
     }
@@ -88,18 +99,11 @@ impl fmt::Display for ScenarioError {
 impl core::error::Error for ScenarioError {}
 
 /// A number in this range.
-fn number(text: &str, range: RangeInclusive<f64>) -> Result<f64, Problem> {
-    let number: f64 = text.parse().map_err(|_| Problem::NoNumber)?;
-    if range.contains(&number) {
-        return Ok(number);
-    }
-    let (least, most) = (range.start(), range.end());
-    Err(Problem::OutOfRange(alloc::format!("{least} to {most}")))
-}
-
-/// A whole number in this range.
-pub(super) fn count(text: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
-    let number: u64 = text.parse().map_err(|_| Problem::NoNumber)?;
+pub(super) fn number<T>(text: &str, range: RangeInclusive<T>) -> Result<T, Problem>
+where
+    T: FromStr + PartialOrd + fmt::Display,
+{
+    let number: T = text.parse().map_err(|_| Problem::NoNumber)?;
     if range.contains(&number) {
         return Ok(number);
     }
@@ -147,10 +151,10 @@ fn parts<'t, const N: usize>(text: &'t str, what: &'static str) -> Result<[&'t s
     parts.try_into().map_err(|_| Problem::Parts(what))
 }
 
-/// A period in which something is drawn anew: more than nothing, or a run would never end.
+/// A time after which something is drawn anew or begins again.
 fn period(duration: Duration) -> Result<Duration, Problem> {
-    if duration.is_zero() {
-        return Err(Problem::OutOfRange("more than 0".to_string()));
+    if duration < LEAST_PERIOD {
+        return Err(Problem::ShortPeriod);
     }
     Ok(duration)
 }
@@ -170,7 +174,7 @@ fn queue(text: &str) -> Result<Before, Problem> {
         Some(_) => Err(Problem::NoQueue),
         None if text == "codel" => Ok(Before::CoDel),
         None if text == "fqcodel" => Ok(Before::FqCoDel),
-        None => match count(text, 0..=100_000) {
+        None => match number(text, 0..=100_000) {
             Err(Problem::NoNumber) => Err(Problem::NoQueue),
             percent => Ok(Before::Percent(percent?)),
         },
@@ -183,7 +187,7 @@ fn change(text: &str) -> Result<(Duration, Change), Problem> {
         "delay" => Change::Delay(time(value)?),
         "rate" => Change::Rate(rate(value)?),
         "loss" => Change::Loss(percent(value)?),
-        "down" => Change::Down(count(value, 0..=1)? == 1),
+        "down" => Change::Down(number(value, 0..=1_u64)? == 1),
         _ => return Err(Problem::NoChange),
     };
     Ok((seconds(at)?, change))
@@ -199,6 +203,12 @@ fn trace(file: &str) -> Result<Opportunities, Problem> {
     })
 }
 
+/// Whether a word replaces the rate of a trace.
+fn sets_rate(word: &str) -> bool {
+    let is_change = word.starts_with("at=") && word.contains(":rate:");
+    is_change || word.starts_with("radio=") || word.starts_with("policer=")
+}
+
 impl Scenario {
     fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
         match key {
@@ -208,7 +218,7 @@ impl Scenario {
             "loss" => self.loss = percent(value)?,
             "aloss" => self.loss_back = percent(value)?,
             "jit" => self.jitter = time(value)?,
-            "jre" => self.jitter_reorders = count(value, 0..=1)? == 1,
+            "jre" => self.jitter_reorders = number(value, 0..=1_u64)? == 1,
             "jstep" => self.jitter_step = time(value)?,
             "wander" => {
                 let [most, mean] = parts(value, "J:TAU")?;
@@ -219,9 +229,9 @@ impl Scenario {
                 let (least, most) = ordered(rate(least)?, rate(most)?)?;
                 self.radio = Some((least, most, period(time(mean)?)?));
             }
-            "policer" => self.policer = Some(count(value, 1..=1 << 40)?),
+            "policer" => self.policer = Some(number(value, 1..=MOST_DEPTH)?),
             "ticks" => {
-                let hz = count(value, 1..=1000)?;
+                let hz = number(value, 1..=1000_u64)?;
                 self.ticks = u32::try_from(hz).ok();
             }
             "at" => self.at.push(change(value)?),
@@ -239,7 +249,7 @@ impl Scenario {
             "trace" => self.trace = Some(Arc::new(trace(value)?)),
             "from" => self.from = seconds(value)?,
             "end" => self.end = seconds(value)?,
-            "seed" => self.seed = Seed::new(count(value, 0..=u64::MAX)?),
+            "seed" => self.seed = Seed::new(number(value, 0..=u64::MAX)?),
             _ => return Err(Problem::NoKey),
         }
         Ok(())
@@ -265,6 +275,13 @@ impl FromStr for Scenario {
             } else {
                 scenario.set(key, value).map_err(error)?;
             }
+        }
+        let mut words = text.split_whitespace();
+        if let Some(word) = words.find(|word| scenario.trace.is_some() && sets_rate(word)) {
+            return Err(ScenarioError {
+                word: word.to_string(),
+                problem: Problem::BesideTrace,
+            });
         }
         if scenario.end <= scenario.from {
             let [from, end] = [scenario.from, scenario.end].map(|at| at.as_secs_f64());
@@ -343,11 +360,14 @@ mod tests {
         "jstep=-1",
         "wander=20",
         "wander=20:0",
+        "wander=20:0.999",
         "wander=1:2:3",
         "radio=5:4:10",
         "radio=1:2:0",
+        "radio=1:2:0.001",
         "radio=1:2",
         "policer=0",
+        "policer=2000000000",
         "ticks=0",
         "ticks=2000",
         "ticks=1.5",
@@ -358,8 +378,10 @@ mod tests {
         "at=3:loss:200",
         "every=10:20",
         "every=0:0",
+        "every=0.5:0.5",
         "step=2:1:3",
         "step=1:2:0",
+        "step=1:2:0.0005",
         "gap=x",
         "trace=/no/such/file",
         "trace=",

@@ -76,19 +76,23 @@ impl Scenario {
 
     /// The bytes that the road could carry in the time that is measured.
     pub(super) fn capacity(&self, changes: &[(Duration, Change)]) -> f64 {
-        let last = (self.end, Change::NoFeedback);
+        let changes = changes.iter().map(|&(at, change)| (at, Some(change)));
         let (mut rate, mut is_down) = (self.rate, false);
         let (mut since, mut bytes) = (Duration::ZERO, 0.0);
-        for &(at, change) in changes.iter().chain([&last]) {
+        for (at, change) in changes.chain([(self.end, None)]) {
             let [from, to] = [since, at].map(|at| at.clamp(self.from, self.end));
             if !is_down {
                 bytes += self.carries(rate, from, to);
             }
             since = at;
             match change {
-                Change::Rate(new) => rate = new,
-                Change::Down(down) => is_down = down,
-                Change::Delay(_) | Change::Detour(_) | Change::Loss(_) | Change::NoFeedback => {}
+                Some(Change::Rate(new)) => rate = new,
+                Some(Change::Down(down)) => is_down = down,
+                // The road can carry as much as before.
+                Some(
+                    Change::Delay(_) | Change::Detour(_) | Change::Loss(_) | Change::NoFeedback,
+                )
+                | None => {}
             }
         }
         bytes
@@ -102,5 +106,46 @@ impl Scenario {
             }
             None => rate as f64 / 8.0 * (to - from).as_secs_f64(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::sync::Arc;
+
+    use super::*;
+
+    fn capacity(words: &str) -> f64 {
+        let text = alloc::format!("rate=8000 from=10 end=20 {words}");
+        let scenario: Scenario = text.parse().unwrap();
+        scenario.capacity(&scenario.changes())
+    }
+
+    #[test]
+    fn the_capacity_is_what_the_road_takes_in_the_measured_time() {
+        // 8 Mbit/s are a megabyte a second.
+        for (words, megabytes) in [
+            ("", 10.0),
+            ("at=5:rate:4000", 5.0),
+            ("at=15:rate:4000", 7.5),
+            ("at=30:rate:4000", 10.0),
+            ("at=12:down:1 at=14:down:0", 8.0),
+            ("at=12:down:1 at=13:rate:4000 at=14:down:0", 5.0),
+            ("at=5:down:1", 0.0),
+            ("every=1000:100 at=11:loss:50 at=12:delay:30", 9.0),
+            ("radio=4000:4000:10", 5.0),
+        ] {
+            let bytes = capacity(words);
+            assert!((bytes - 1e6 * megabytes).abs() < 1.0, "{words}: {bytes}");
+        }
+        let radio = capacity("radio=4000:12000:20");
+        assert!((9e6..11e6).contains(&radio), "{radio}");
+    }
+
+    #[test]
+    fn the_capacity_of_a_trace_is_that_of_its_opportunities() {
+        let mut scenario: Scenario = "rate=1 from=1 end=3 at=2:down:1".parse().unwrap();
+        scenario.trace = Some(Arc::new("4\n8\n".parse().unwrap()));
+        assert_eq!(scenario.capacity(&scenario.changes()), 375_000.0);
     }
 }

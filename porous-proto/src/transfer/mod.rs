@@ -554,7 +554,7 @@ impl Transfer {
             ecn,
             is_large: self.outbound.path.is_large(plan, len, now),
             sentinel: plan.has_sentinel(),
-            reported: plan.report().map_or(0, |report| report.end),
+            reported: plan.report().map_or(0, |report| report.settles),
         };
         if let Purpose::MtuProbe { .. } = plan.purpose {
             // Nobody waits for a probe, and much may follow before its acknowledgement comes: its record is
@@ -573,7 +573,7 @@ impl Transfer {
         }
         // A probe of the MTU and a frame to another address carry no acknowledgement: what is due stays due.
         if plan.purpose == Purpose::Ordinary {
-            self.inbound.on_sent(sent.reported > 0);
+            self.inbound.on_sent(plan.report().is_some());
         }
         self.widths.note(self.outbound.queue.next(), now);
         let contents = core::mem::replace(&mut plan.contents, List::EMPTY);

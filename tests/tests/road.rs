@@ -7,10 +7,11 @@ fn run(text: &str) -> Report {
     scenario.run()
 }
 
-/// P5, T5: at 5, 10 and 20 frames a millisecond up to 40, 100 and 200 frames overtake another one.
+/// P5, T5, T12: at 5, 10, 20 and 40 frames a millisecond up to 50, 100, 200 and 400 frames overtake another
+/// one.
 #[test]
 fn frames_that_others_overtake_are_not_lost_at_any_speed() {
-    for (rate, end) in [(50_000, 4), (100_000, 3), (200_000, 3)] {
+    for (rate, end) in [(50_000, 4), (100_000, 3), (200_000, 3), (400_000, 3)] {
         let text = format!("rate={rate} jit=5 jre=1 flow=cubic from=1.5 end={end}");
         let report = run(&text);
         let falsely = report.flows[0].falsely_lost_percent;

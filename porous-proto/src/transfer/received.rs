@@ -75,10 +75,11 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// `behind`: B_r. `window`: N_P. `first`: the id of the first frame of the remote host.
+    /// `behind`: the most ids that B_r may be. `window`: N_P. `first`: the id of the first frame of the remote
+    /// host.
     pub(crate) fn new(behind: u64, window: u64, first: u64) -> Self {
         Self {
-            window: ReceiveWindow::new(first, behind, AHEAD),
+            window: ReceiveWindow::new(first, behind.min(span(window)), AHEAD),
             beyond: None,
             bits: Bits::new(SPAN_MIN),
             nonces: Bits::new(SPAN_MIN),

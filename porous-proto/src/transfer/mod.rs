@@ -73,7 +73,7 @@ pub(crate) struct TransferParams {
     pub(crate) reserve: usize,
     /// N_P: frames.
     pub(crate) window: u64,
-    /// B_r: ids behind the newest at which a frame is still taken.
+    /// The most ids behind the newest at which a frame is still taken, as far as packet ids bound them.
     pub(crate) behind: u64,
     /// The most that this host wants to send, in bytes a second.
     pub(crate) send_rate: u32,
@@ -577,7 +577,8 @@ impl Transfer {
         }
         self.widths.note(self.outbound.queue.next(), now);
         let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
-        self.outbound.queue.push(&sent, contents);
+        let forgotten = now - self.outbound.path.memory();
+        self.outbound.queue.push(&sent, contents, forgotten);
         let leaving = Leaving {
             bytes,
             in_flight: sent.bytes(),

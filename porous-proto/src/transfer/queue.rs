@@ -232,14 +232,16 @@ impl TransferQueue {
         }
     }
 
-    /// Adds the transmission that takes the next id.
-    pub(crate) fn push(&mut self, sent: &Sent, contents: List) {
+    /// Adds the transmission that takes the next id. `sent_before`: see [`settle`](Self::settle).
+    pub(crate) fn push(&mut self, sent: &Sent, contents: List, sent_before: Instant) {
         self.append(Record::new(sent, contents));
+        self.settle(sent_before);
     }
 
     /// No frame takes the next id.
     pub(crate) fn leave_out(&mut self) {
         self.append(Record::left_out());
+        self.settle(Instant::ZERO);
     }
 
     #[inline]
@@ -259,8 +261,6 @@ impl TransferQueue {
             self.records.reserve_exact((self.records.len() / 4).max(4));
         }
         self.records.push_back(record);
-        // No news of frames that were considered dropped: as long as there is room they stay.
-        self.settle(Instant::ZERO);
     }
 
     /// The frame that takes the next id is remembered until half of the window follows it, although its
@@ -379,7 +379,7 @@ impl TransferQueue {
 
     /// Moves k_b past what is settled, and forgets the records behind it that are not kept. Frames that were
     /// considered dropped are kept if they are among the newest, or were not sent before `sent_before`, unless
-    /// the ring is full. To be called after acknowledgements or drops.
+    /// the ring is full. To be called when a frame was sent, acknowledged or dropped.
     #[inline]
     pub(crate) fn settle(&mut self, sent_before: Instant) {
         let mut base = self.window.base();
@@ -418,7 +418,7 @@ mod tests {
             sentinel: false,
             reported: 0,
         };
-        queue.push(&sent, List::EMPTY);
+        queue.push(&sent, List::EMPTY, Instant::ZERO);
     }
 
     /// T7.

@@ -5,7 +5,7 @@ mod recent;
 
 use core::time::Duration;
 
-pub(crate) use self::recent::{Jitter, Loss, Minimum, Peak, QueueTime, Rate, Smoothed};
+pub(crate) use self::recent::{Jitter, Loss, Maximum, Minimum, Peak, QueueTime, Rate, Smoothed};
 use crate::event::Ignored;
 use crate::frame::Mode;
 

@@ -88,6 +88,14 @@ impl Add<Duration> for Instant {
 }
 
 /// Saturates: a deadline that is too far away never comes.
+impl Sub<Micros> for Instant {
+    type Output = Self;
+
+    fn sub(self, time: Micros) -> Self {
+        Self(self.0.saturating_sub(time.0))
+    }
+}
+
 impl Add<Micros> for Instant {
     type Output = Self;
 

@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use core::time::Duration;
 
 use crate::config::Config;
-use crate::frame::{Channels, ConnectionId, Context, Integrity, Offer, TAG};
+use crate::frame::{Channels, ConnectionId, Context, Integrity, MAX_MESSAGES, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
 /// Bytes of a datagram that are kept free around a part of a packet, beside the connection id: 9 around
@@ -18,10 +18,6 @@ const ID_RESERVE: usize = 8;
 
 /// The largest N_Q with packet ids of 2 bytes; beyond, they have 3 (`docs/wire.md`, "Packet ids").
 const SHORT_IDS_MAX: u64 = 16_384;
-
-/// B_r with packet ids of 2 bytes: the frames by which one may be behind the newest (`deviations.md`
-/// T12).
-const SHORT_IDS_BEHIND: u64 = 256;
 
 /// The parameters of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,14 +96,16 @@ impl Agreement {
         self.packet_window <= SHORT_IDS_MAX
     }
 
-    /// B_r: the frames by which one may be behind the newest.
+    /// Bits of the packet ids that are sent.
+    const fn id_bits(&self) -> u32 {
+        if self.has_short_ids() { 16 } else { 24 }
+    }
+
+    /// The frames by which one may be behind the newest, as far as packet ids bound them.
     pub(crate) const fn behind(&self) -> u64 {
-        // A frame that is later could bring packet ids that mean others by now (T12).
-        if self.has_short_ids() {
-            SHORT_IDS_BEHIND
-        } else {
-            self.frame_window
-        }
+        // A frame that is later could bring packet ids that mean others by now, if each frame after it had as
+        // many packets as fit (T12).
+        ((1 << self.id_bits()) - 2 * self.packet_window) / MAX_MESSAGES as u64
     }
 
     /// What the codec needs to know.
@@ -127,7 +125,7 @@ impl Agreement {
             policy: config.policy,
             window: self.packet_window,
             spacing: self.packet_window / 8, // M of (18): a sentinel for each eighth of the window
-            id_bits: if self.has_short_ids() { 16 } else { 24 },
+            id_bits: self.id_bits(),
             max_packet: self.max_packet,
             remote_budget: u64::from(self.remote_budget),
             receive_budget: u64::from(self.receive_budget),
@@ -167,13 +165,24 @@ mod tests {
         assert_eq!(at_b.sequencing(&config).priority(0), Priority::Low);
     }
 
+    /// T12.
+    #[test]
+    fn a_frame_may_be_as_late_as_packet_ids_can_tell() {
+        for (log, most) in [(4, 511), (12, 448), (14, 256), (15, 130_560)] {
+            let config = Config::new().windows(1 << log, 1 << log).unwrap();
+            let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
+            assert_eq!(agreement.behind(), most, "{log}");
+        }
+    }
+
+    /// T12.
     #[test]
     fn packet_ids_stay_unambiguous() {
         // No late duplicate can be taken for a new packet: N_Q + M_f * B_r <= Y - N_Q (T12).
         for log in 4..=16 {
             let config = Config::new().windows(1 << log, 1 << log).unwrap();
             let agreement = Agreement::new(&config.offer(), &config.offer()).unwrap();
-            let late = crate::frame::MAX_MESSAGES as u64 * agreement.behind();
+            let late = MAX_MESSAGES as u64 * agreement.behind();
             let (window, space) = (
                 agreement.packet_window,
                 1 << agreement.sequencing(&config).id_bits,

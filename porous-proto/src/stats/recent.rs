@@ -59,6 +59,23 @@ impl Minimum {
     }
 }
 
+/// The longest time of the last 5 to 10 s.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Maximum(Halves<Micros>);
+
+impl Maximum {
+    pub(crate) fn sample(&mut self, time: Micros, now: Instant) {
+        self.0.slide(PATH_HALF, now);
+        self.0.current = self.0.current.max(time);
+    }
+
+    /// Zero if there was none.
+    #[inline]
+    pub(crate) fn get(&self) -> Micros {
+        self.0.current.max(self.0.before)
+    }
+}
+
 /// The most bytes of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak(Halves<u32>);
@@ -272,6 +289,19 @@ mod tests {
         assert_eq!(minimum.get(), Some(50 * MS));
         minimum.sample(60 * MS, at(60_000));
         assert_eq!(minimum.get(), Some(60 * MS));
+    }
+
+    #[test]
+    fn a_maximum_lasts_for_five_to_ten_seconds() {
+        let mut maximum = Maximum::default();
+        assert_eq!(maximum.get(), Micros::ZERO);
+        maximum.sample(30 * MS, at(10_000));
+        for n in 20..40 {
+            maximum.sample(20 * MS, at(n * 500));
+            assert_eq!(maximum.get(), 30 * MS, "{n}");
+        }
+        maximum.sample(20 * MS, at(20_000));
+        assert_eq!(maximum.get(), 20 * MS);
     }
 
     /// P12.

@@ -159,7 +159,7 @@ impl Inbound {
 
     /// A frame with this report will leave.
     pub(super) fn on_planned(&mut self, report: &Report) {
-        self.received.reported(report.end);
+        self.received.reported(report);
         self.asked.told = report.end;
     }
 
@@ -173,7 +173,7 @@ impl Inbound {
         }
     }
 
-    /// The frame `own_id` of this host, whose block reported ids before `end`, was acknowledged.
+    /// The frame `own_id` of this host was acknowledged, whose block settles the ids before `end`.
     pub(super) fn confirm(&mut self, own_id: u64, end: u64) {
         self.received.confirm(own_id, end);
         self.heard.confirm(own_id);

@@ -177,13 +177,13 @@ impl Messages {
     }
 
     /// The frame `id` is considered dropped: its reliable messages wait to be sent again, and the source
-    /// hears of the others. `next`: the id of the next frame. Returns whether one of the messages was
-    /// reliable.
+    /// hears of the others. `remembered`: the oldest frame whose record is kept. Returns whether one of the
+    /// messages was reliable.
     pub(super) fn on_lost(
         &mut self,
         id: u64,
         mut contents: List,
-        next: u64,
+        remembered: u64,
         source: &mut impl Source,
     ) -> bool {
         let mut is_reliable = false;
@@ -217,7 +217,7 @@ impl Messages {
                 }
             }
         }
-        self.dropped.insert(id, carried, &self.store, next);
+        self.dropped.insert(id, carried, &self.store, remembered);
         is_reliable
     }
 
@@ -234,9 +234,6 @@ impl Messages {
         listed
     }
 }
-
-/// Distance in ids to the next frame within which messages are remembered that are not sent again.
-const REMEMBERED: u64 = 64;
 
 /// What one frame that was considered dropped carried.
 #[derive(Debug, Default)]
@@ -263,9 +260,9 @@ impl Dropped {
         }
     }
 
-    /// The frame `id` is considered dropped, and `next` is the id of the next frame. Forgets the oldest
-    /// frames of which nothing is open any more.
-    pub(super) fn insert(&mut self, id: u64, carried: Carried, store: &Store, next: u64) {
+    /// The frame `id` is considered dropped. Forgets the oldest frames of which nothing is open any more;
+    /// messages that are not sent again are kept from the frame `remembered` on.
+    pub(super) fn insert(&mut self, id: u64, carried: Carried, store: &Store, remembered: u64) {
         if !(carried.open.is_empty() && carried.given_up.is_empty()) {
             self.frames.insert(id, carried);
         }
@@ -273,7 +270,7 @@ impl Dropped {
         // frame that is open keeps those behind it.
         while let Some(mut oldest) = self.frames.first_entry() {
             work::count(1);
-            let is_recent = oldest.key() + REMEMBERED >= next;
+            let is_recent = *oldest.key() >= remembered;
             let carried = oldest.get_mut();
             while carried
                 .open

@@ -73,7 +73,7 @@ pub(crate) struct TransferParams {
     pub(crate) reserve: usize,
     /// N_P: frames.
     pub(crate) window: u64,
-    /// B_r: ids behind the newest at which a frame is still taken.
+    /// The most ids behind the newest at which a frame is still taken, as far as packet ids bound them.
     pub(crate) behind: u64,
     /// The most that this host wants to send, in bytes a second.
     pub(crate) send_rate: u32,
@@ -554,7 +554,7 @@ impl Transfer {
             ecn,
             is_large: self.outbound.path.is_large(plan, len, now),
             sentinel: plan.has_sentinel(),
-            reported: plan.report().map_or(0, |report| report.end),
+            reported: plan.report().map_or(0, |report| report.settles),
         };
         if let Purpose::MtuProbe { .. } = plan.purpose {
             // Nobody waits for a probe, and much may follow before its acknowledgement comes: its record is
@@ -573,11 +573,12 @@ impl Transfer {
         }
         // A probe of the MTU and a frame to another address carry no acknowledgement: what is due stays due.
         if plan.purpose == Purpose::Ordinary {
-            self.inbound.on_sent(sent.reported > 0);
+            self.inbound.on_sent(plan.report().is_some());
         }
         self.widths.note(self.outbound.queue.next(), now);
         let contents = core::mem::replace(&mut plan.contents, List::EMPTY);
-        self.outbound.queue.push(&sent, contents);
+        let forgotten = now - self.outbound.path.memory();
+        self.outbound.queue.push(&sent, contents, forgotten);
         let leaving = Leaving {
             bytes,
             in_flight: sent.bytes(),

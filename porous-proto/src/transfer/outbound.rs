@@ -1,6 +1,8 @@
 //! The frames of this host, and what becomes of each: acknowledged, or considered dropped, because later ones
 //! were acknowledged or because of time (§3.1.2, §3.1.5; `docs/deviations.md` T1).
 
+use core::ops::RangeInclusive;
+
 use super::TransferParams;
 use super::acked::{Acked, LaterAcks};
 use super::inbound::Inbound;
@@ -72,14 +74,16 @@ impl Outbound {
             in_flight: self.queue.flight(),
             ..Newly::default()
         };
+        // As it was before: frames of one acknowledgement may have arrived in any order.
+        let before = self.later_acks.newest();
         acked.for_each_range(|low, high| {
-            self.acknowledge(low, high, &mut newly, inbound, source, now);
+            self.acknowledge(low..=high, before, &mut newly, inbound, source, now);
         });
         // Before records are forgotten below: the verdict on a probe needs them.
         if let Some(had_arrived) = self.probes.judge(&self.queue) {
             self.path.recovery.on_probed(had_arrived);
         }
-        self.queue.settle();
+        self.settle(now);
         // By the paper only pings measure round trips (§3.1.3).
         let sent = newest.sent.filter(|_| self.policy == Policy::Modern);
         let elapsed = sent.map(|sent| now.since(sent));
@@ -97,19 +101,19 @@ impl Outbound {
         elapsed.is_some()
     }
 
-    /// The frames from `low` to `high`, both included, were acknowledged.
+    /// These frames were acknowledged. `before`: the newest frame that was before.
     #[inline]
     fn acknowledge(
         &mut self,
-        low: u64,
-        high: u64,
+        ids: RangeInclusive<u64>,
+        before: Option<u64>,
         newly: &mut Newly,
         inbound: &mut Inbound,
         source: &mut impl Source,
         now: Instant,
     ) {
-        self.messages.on_late(low, high, source);
-        let mut from = low;
+        let (mut from, high) = ids.into_inner();
+        self.messages.on_late(from, high, source);
         while let Some(id) = self.queue.first_open(from, high) {
             from = id + 1;
             // A frame that was considered dropped was only late: its bytes have left the flight already, so
@@ -118,11 +122,15 @@ impl Outbound {
                 if late.is_data() {
                     self.figures.on_spurious(now);
                 }
-                self.path.on_late(id, &late, &self.later_acks, now);
+                self.path.on_late(id, &late, now);
+                self.path.on_overtaken(id, &late, now);
             }
             let Some(Taken { sent, contents }) = self.queue.take(id) else {
                 continue;
             };
+            if before.is_some_and(|newest| id < newest) {
+                self.path.on_overtaken(id, &sent, now);
+            }
             let is_aside = sent.kind == Kind::Aside;
             self.later_acks.on_acknowledged(id, is_aside);
             self.path.on_arrived(id, &sent, self.queue.flight(), now);
@@ -157,7 +165,7 @@ impl Outbound {
         let Some(taken) = self.queue.take_dropped(id) else {
             return;
         };
-        self.queue.settle();
+        self.settle(now);
         if taken.sent.is_data() {
             self.figures.on_lost(now);
         }
@@ -169,8 +177,8 @@ impl Outbound {
     /// the others.
     fn salvage(&mut self, id: u64, taken: Taken, source: &mut impl Source) {
         let Taken { sent, contents } = taken;
-        let next = self.queue.next();
-        let is_reliable = self.messages.on_lost(id, contents, next, source);
+        let remembered = self.queue.first();
+        let is_reliable = self.messages.on_lost(id, contents, remembered, source);
         // By the paper a frame with nothing to be sent again leaves a sentinel, or a flow of which all is
         // lost could not go on. The modern policy needs none: a probe moves the window on
         // (`docs/deviations.md` T10).
@@ -191,8 +199,15 @@ impl Outbound {
             if let Some(taken) = self.queue.take(id) {
                 self.salvage(id, taken, source);
             }
-            self.queue.settle();
+            self.queue.settle(Instant::ZERO);
         }
+    }
+
+    /// Moves the queue on, and forgets frames that were considered dropped long ago.
+    #[inline]
+    fn settle(&mut self, now: Instant) {
+        let memory = self.path.memory();
+        self.queue.settle(now - memory);
     }
 
     /// The remote host has moved. `params` is `None` if only its port changed.

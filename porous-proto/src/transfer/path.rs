@@ -229,16 +229,25 @@ impl Path {
         size > self.mtu.largest_small()
     }
 
+    /// A frame was acknowledged for the first time, and a frame that was sent later had been acknowledged
+    /// before.
+    pub(super) fn on_overtaken(&mut self, id: u64, sent: &Sent, now: Instant) {
+        // What asks for no acknowledgement may be told of at any time.
+        if self.carried(id) && sent.is_eliciting() {
+            let elapsed = now.since(sent.at);
+            self.recovery.on_overtaken(elapsed, &self.rtt, now);
+        }
+    }
+
     /// A frame that was considered dropped was acknowledged after all.
-    pub(super) fn on_late(&mut self, id: u64, late: &Sent, acks: &LaterAcks, now: Instant) {
+    pub(super) fn on_late(&mut self, id: u64, late: &Sent, now: Instant) {
         self.on_passed(id, late.is_large);
         if !self.carried(id) {
             return;
         }
         self.rtt.on_late(now.since(late.at));
         // Signalling is outside the windows: its loss was none to them, and its arrival excuses none (T20).
-        let newest = acks.next().saturating_sub(1);
-        if late.is_data() && self.recovery.on_spurious(id, newest, &self.rtt) {
+        if late.is_data() && self.recovery.on_spurious(id) {
             self.control.on_spurious();
         }
     }
@@ -295,6 +304,12 @@ impl Path {
         } else {
             self.room(flight, is_trusted, max)
         }
+    }
+
+    /// Age up to which a late acknowledgement of a frame that was considered dropped is awaited: a round trip
+    /// beyond the verdict.
+    pub(super) fn memory(&self) -> Micros {
+        self.recovery.patience(&self.rtt) + self.rtt.feedback()
     }
 
     /// What is due next of frames that are on their way, and when.

@@ -12,8 +12,9 @@ use crate::time::Instant;
 
 /// Frames kept behind the window although their acknowledgement is not awaited, so that a late one is
 /// recognised: that of a bare acknowledgement or a ping ends the repetition of what this reported, that of a
-/// dropped frame tells how late the frame was.
-const REMEMBERED_MAX: usize = 64;
+/// dropped frame tells how late the frame was. Frames that may be behind a dropped one are more on a fast path:
+/// see [`TransferQueue::settle`].
+const REMEMBERED: usize = 64;
 
 /// What a frame carries, as far as its fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +57,8 @@ pub(crate) struct Sent {
     pub(crate) is_large: bool,
     /// True if it carries a sentinel (4), alone or beside data.
     pub(crate) sentinel: bool,
-    /// One past the newest id that its acknowledgement block reported; 0 without a block.
+    /// Ids below this one need not be reported any more once the frame has arrived; 0 without an
+    /// acknowledgement block.
     pub(crate) reported: u64,
 }
 
@@ -140,7 +142,7 @@ impl TransferQueue {
         Self {
             records: VecDeque::new(),
             first,
-            open: Bits::new(REMEMBERED_MAX as u64),
+            open: Bits::new(REMEMBERED as u64),
             window: SendWindow::new(first, size),
             flight: 0,
             unprobed: first,
@@ -151,6 +153,11 @@ impl TransferQueue {
     /// k_b: the oldest frame whose acknowledgement is awaited, or the next id.
     pub(crate) const fn base(&self) -> u64 {
         self.window.base()
+    }
+
+    /// The oldest frame whose record is kept, or the next id.
+    pub(crate) const fn first(&self) -> u64 {
+        self.first
     }
 
     /// The next sequence id: k.
@@ -225,14 +232,16 @@ impl TransferQueue {
         }
     }
 
-    /// Adds the transmission that takes the next id.
-    pub(crate) fn push(&mut self, sent: &Sent, contents: List) {
+    /// Adds the transmission that takes the next id. `sent_before`: see [`settle`](Self::settle).
+    pub(crate) fn push(&mut self, sent: &Sent, contents: List, sent_before: Instant) {
         self.append(Record::new(sent, contents));
+        self.settle(sent_before);
     }
 
     /// No frame takes the next id.
     pub(crate) fn leave_out(&mut self) {
         self.append(Record::left_out());
+        self.settle(Instant::ZERO);
     }
 
     #[inline]
@@ -252,7 +261,6 @@ impl TransferQueue {
             self.records.reserve_exact((self.records.len() / 4).max(4));
         }
         self.records.push_back(record);
-        self.settle();
     }
 
     /// The frame that takes the next id is remembered until half of the window follows it, although its
@@ -345,26 +353,35 @@ impl TransferQueue {
     }
 
     /// Whether nothing more is to be known of the first frame, whose acknowledgement is not awaited.
-    fn may_forget(&self) -> bool {
-        // What is behind a dropped frame stays: it tells whether the frame was the only one that was lost.
-        let is_told = |first: &Record| matches!(first.fate(), Fate::Settled | Fate::LeftOut);
-        self.records.len() > self.remembered() || self.records.front().is_some_and(is_told)
+    fn may_forget(&self, sent_before: Instant) -> bool {
+        let Some(first) = self.records.front() else {
+            return false;
+        };
+        let are_many = self.records.len() > self.remembered();
+        match first.fate() {
+            Fate::Open => are_many,
+            // What is behind a dropped frame stays: it tells whether the frame was the only one that was
+            // lost. A full ring would give up frames that are on their way.
+            Fate::Dropped => are_many && first.sent_at() < sent_before || self.is_full(),
+            Fate::Settled | Fate::LeftOut => true,
+        }
     }
 
     /// Records that are kept, if no acknowledgement of the first one is awaited.
     fn remembered(&self) -> usize {
         let half = usize::try_from(self.window.size() / 2).unwrap_or(usize::MAX);
         if self.first == self.kept {
-            half.max(REMEMBERED_MAX)
+            half.max(REMEMBERED)
         } else {
-            REMEMBERED_MAX
+            REMEMBERED
         }
     }
 
-    /// Moves k_b past what is settled, and forgets the records behind it that are not kept. To be called
-    /// after acknowledgements or drops.
+    /// Moves k_b past what is settled, and forgets the records behind it that are not kept. Frames that were
+    /// considered dropped are kept if they are among the newest, or were not sent before `sent_before`, unless
+    /// the ring is full. To be called when a frame was sent, acknowledged or dropped.
     #[inline]
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self, sent_before: Instant) {
         let mut base = self.window.base();
         // A ping or a bare acknowledgement holds nothing back: its acknowledgement may never come.
         let is_settled = |record: &Record| !record.is_awaited();
@@ -373,7 +390,7 @@ impl TransferQueue {
             base += 1;
         }
         self.window.advance_to(base);
-        while self.first < self.window.base() && self.may_forget() {
+        while self.first < self.window.base() && self.may_forget(sent_before) {
             self.records.pop_front();
             self.open.clear(self.first);
             self.first += 1;
@@ -401,7 +418,7 @@ mod tests {
             sentinel: false,
             reported: 0,
         };
-        queue.push(&sent, List::EMPTY);
+        queue.push(&sent, List::EMPTY, Instant::ZERO);
     }
 
     /// T7.
@@ -415,10 +432,10 @@ mod tests {
         assert_eq!(queue.take(8).map(|taken| taken.sent.bytes()), Some(20));
         assert!(queue.take(8).is_none() && queue.take(6).is_none() && queue.take(10).is_none());
         assert_eq!(queue.flight(), 40);
-        queue.settle();
+        queue.settle(Instant::ZERO);
         assert_eq!(queue.oldest().map(|(id, _)| id), Some(7));
         assert!(queue.take(7).is_some() && queue.take(9).is_some());
-        queue.settle();
+        queue.settle(Instant::ZERO);
         assert_eq!((queue.flight(), queue.oldest().is_none()), (0, true));
     }
 
@@ -433,10 +450,10 @@ mod tests {
         assert!(!queue.has_room());
         // Only the oldest frame moves k_b on; whether it was acknowledged or dropped is the same.
         assert!(queue.take(5).is_some());
-        queue.settle();
+        queue.settle(Instant::ZERO);
         assert!(!queue.has_room());
         assert!(queue.take(0).is_some());
-        queue.settle();
+        queue.settle(Instant::ZERO);
         assert!(queue.has_room());
     }
 
@@ -465,7 +482,7 @@ mod tests {
             push(&mut queue, 0);
             assert!(queue.has_room());
         }
-        assert!(queue.records.len() <= REMEMBERED_MAX);
+        assert!(queue.records.len() <= REMEMBERED);
         assert_eq!(queue.next(), 1000);
     }
 
@@ -475,7 +492,7 @@ mod tests {
         for id in 0..100 {
             push(&mut queue, 1);
             assert!(queue.take(id).is_some());
-            queue.settle();
+            queue.settle(Instant::ZERO);
             assert_eq!(queue.records.len(), 0);
         }
         push(&mut queue, 1);
@@ -483,10 +500,33 @@ mod tests {
         for id in 101..=200 {
             push(&mut queue, 1);
             assert!(queue.take(id).is_some());
-            queue.settle();
+            queue.settle(Instant::from_micros(1));
             let behind = usize::try_from(id - 99).unwrap();
-            let kept = if behind <= REMEMBERED_MAX { behind } else { 0 };
+            let kept = if behind <= REMEMBERED { behind } else { 0 };
             assert_eq!(queue.records.len(), kept);
         }
+    }
+
+    /// P5.
+    #[test]
+    fn a_dropped_frame_is_recognised_for_a_while_and_gives_way_in_a_full_ring() {
+        let mut queue = TransferQueue::new(1024, 0);
+        push(&mut queue, 1);
+        assert!(queue.take_dropped(0).is_some());
+        for id in 1..2000 {
+            push(&mut queue, 1);
+            assert!(queue.take(id).is_some());
+            queue.settle(Instant::ZERO);
+        }
+        assert!(queue.take_late(0).is_some() && queue.take_late(0).is_none());
+        queue.settle(Instant::ZERO);
+        assert_eq!(queue.first(), 2000);
+        for _ in 0..3000 {
+            push(&mut queue, 1);
+            assert!(queue.take_dropped(queue.next() - 1).is_some());
+            queue.settle(Instant::ZERO);
+            assert!(queue.has_room() && !queue.is_full());
+        }
+        assert_eq!((queue.first(), queue.next()), (5000 - 2047, 5000));
     }
 }

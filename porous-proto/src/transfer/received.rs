@@ -40,6 +40,10 @@ pub(crate) struct Report {
     pub(crate) block: AckBlock,
     /// One past the newest id in it.
     pub(crate) end: u64,
+    /// Once the block is known to have arrived, ids below this one need not be reported any more.
+    pub(super) settles: u64,
+    /// The next block has to tell of ids below this one first; 0 if this block told of all.
+    rest: u64,
 }
 
 /// The received ids of one peer, as a ring of bits that grows with what is not reported yet.
@@ -59,18 +63,23 @@ pub(crate) struct Received {
     floor: u64,
     /// Only the acknowledgement of a frame of this host with this id or a later one raises the floor.
     confirm_from: u64,
-    /// Blocks sent since all ids before `mark` were reported.
+    /// Blocks sent since the ids before `mark` began to be reported.
     reports: u8,
     mark: u64,
+    /// The lowest id that came since then, not in order: fewer blocks have reported it.
+    straggler: u64,
+    /// Ids below this one were not in the last block, for want of ranges; 0 if all were.
+    rest: u64,
     /// Bytes in which the id of the newest frame came.
     newest_width: u8,
 }
 
 impl Received {
-    /// `behind`: B_r. `window`: N_P. `first`: the id of the first frame of the remote host.
+    /// `behind`: the most ids that B_r may be. `window`: N_P. `first`: the id of the first frame of the remote
+    /// host.
     pub(crate) fn new(behind: u64, window: u64, first: u64) -> Self {
         Self {
-            window: ReceiveWindow::new(first, behind, AHEAD),
+            window: ReceiveWindow::new(first, behind.min(span(window)), AHEAD),
             beyond: None,
             bits: Bits::new(SPAN_MIN),
             nonces: Bits::new(SPAN_MIN),
@@ -79,6 +88,8 @@ impl Received {
             confirm_from: 0,
             reports: 0,
             mark: 0,
+            straggler: u64::MAX,
+            rest: 0,
             newest_width: 4,
         }
     }
@@ -138,7 +149,7 @@ impl Received {
             // the floor.
             self.floor = self.floor.min(id);
             self.confirm_from = own_next;
-            self.reports = 0;
+            self.straggler = self.straggler.min(id);
         }
         if is_new || self.nonces.get(id) == nonce {
             self.bits.set(id);
@@ -209,7 +220,7 @@ impl Received {
         let below = u32::MAX.checked_shl(u32::try_from(largest).unwrap_or(u32::BITS));
         let map = self.bits.map_before(largest) | below.unwrap_or(0);
         let reported = largest.saturating_sub(MAP_BITS)..largest + 1;
-        let mut nonce = self.nonces.count(reported) % 2 == 1;
+        let nonce = self.nonces.count(reported) % 2 == 1;
         let mut block = AckBlock {
             largest_low: truncate(largest, 8 * u32::from(self.newest_width)),
             largest_width: self.newest_width,
@@ -219,54 +230,79 @@ impl Received {
             marks: Marks::default(),
             ranges: arrayvec::ArrayVec::new(),
         };
-        nonce ^= self.report_ranges(&mut block, largest.checked_sub(MAP_BITS + 1), oldest);
-        block.nonce = nonce;
+        // One past the ids that ranges can tell of.
+        let top = largest.saturating_sub(MAP_BITS);
+        // Where a fast path reorders there are more ranges than one block takes. Blocks take turns: a frame
+        // that fills an old gap must not wait until there are fewer gaps behind the newest frame.
+        let start = if self.rest > oldest {
+            self.rest.min(top)
+        } else {
+            top
+        };
+        let (sum, low) = self.report_ranges(&mut block, top, start, oldest);
+        block.nonce = nonce ^ sum;
+        let settles = match (low > oldest, start == top) {
+            (false, true) => largest + 1,
+            (false, false) => start,
+            (true, _) => self.floor,
+        };
         Some(Report {
             block,
             end: largest + 1,
+            settles,
+            rest: if low > oldest { low } else { 0 },
         })
     }
 
-    /// Adds the received ranges from `from` down to `oldest`. Returns the sum of their nonces.
+    /// Adds the received ranges from below `start` down to `oldest`, where `top` is the place from which gaps
+    /// count. Returns the sum of their nonces, and the lowest id down to which the block tells of all.
     #[inline]
-    fn report_ranges(&self, block: &mut AckBlock, from: Option<u64>, oldest: u64) -> bool {
+    fn report_ranges(
+        &self,
+        block: &mut AckBlock,
+        top: u64,
+        start: u64,
+        oldest: u64,
+    ) -> (bool, u64) {
         let mut nonce = false;
-        let Some(from) = from else { return nonce };
-        let mut end = from + 1;
+        let (mut above, mut end) = (top, start);
         // The newest first: they are the ones of which the remote host is most likely to know nothing.
         while !block.ranges.is_full() {
             let Some(newest) = self.bits.last(oldest..end, true) else {
-                break;
+                return (nonce, oldest);
             };
             let hole = self.bits.last(oldest..newest, false);
             let first = hole.map_or(oldest, |hole| hole + 1);
             // No range is longer than the ring, so that this cannot fail.
             let length = |ids: u64| u32::try_from(ids).unwrap_or(u32::MAX);
             block.ranges.push(AckRange {
-                gap: length(end - 1 - newest),
+                gap: length(above - 1 - newest),
                 length: length(newest + 1 - first),
             });
             nonce ^= self.nonces.count(first..newest + 1) % 2 == 1;
-            end = first;
+            (above, end) = (first, first);
         }
-        nonce
+        let rest = self.bits.last(oldest..end, true);
+        (nonce, rest.map_or(oldest, |_| end))
     }
 
-    /// A block that reported the ids before `end` is sent.
-    pub(crate) fn reported(&mut self, end: u64) {
+    /// A block with this report is sent.
+    pub(crate) fn reported(&mut self, report: &Report) {
+        self.rest = report.rest;
         if self.reports == 0 {
-            self.mark = end;
+            (self.mark, self.straggler) = (report.end, u64::MAX);
         }
         self.reports += 1;
         // After this many blocks one has arrived in all likelihood: the ids before the mark are not repeated
-        // for ever (T5).
+        // for ever (T5). Stragglers wait for the next time, or where there are always some, all would be
+        // repeated for ever.
         if self.reports >= REPORTS {
-            self.floor = self.floor.max(self.mark);
+            self.floor = self.floor.max(self.mark.min(self.straggler));
             self.reports = 0;
         }
     }
 
-    /// The frame `own_id` of this host, whose block reported ids before `end`, was acknowledged.
+    /// The frame `own_id` of this host was acknowledged, whose block settles the ids before `end`.
     pub(crate) fn confirm(&mut self, own_id: u64, end: u64) {
         if own_id >= self.confirm_from && end > self.floor {
             self.floor = end;
@@ -313,7 +349,7 @@ mod tests {
     fn a_block_says_what_was_received_and_sums_the_nonces() {
         let list: Vec<u64> = (0..200).filter(|id| id % 40 != 7 && id % 40 != 8).collect();
         let received = received(list.iter().copied());
-        let Report { block, end } = received.report(Micros::ZERO).unwrap();
+        let Report { block, end, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!(end, 200);
         assert_eq!(
             ids(&block, end - 1, 0),
@@ -365,8 +401,8 @@ mod tests {
     fn unconfirmed_reports_end_after_a_while() {
         let mut received = received(0..100);
         for _ in 0..REPORTS {
-            let Report { end, .. } = received.report(Micros::ZERO).unwrap();
-            received.reported(end);
+            let report = received.report(Micros::ZERO).unwrap();
+            received.reported(&report);
         }
         assert!(received.report(Micros::ZERO).is_none());
     }
@@ -376,6 +412,48 @@ mod tests {
         let received = received((0..400).filter(|id| id % 4 == 0));
         let Report { block, .. } = received.report(Micros::ZERO).unwrap();
         assert_eq!(block.ranges.len(), 16);
+        assert!(ids(&block, 396, 0).range(..300).next().is_none());
+    }
+
+    /// T5.
+    #[test]
+    fn blocks_take_turns_where_there_are_more_ranges_than_one_takes() {
+        let list: Vec<u64> = (0..500).filter(|id| id % 4 == 0).collect();
+        let mut received = received(list.iter().copied());
+        let mut settled = Vec::new();
+        for _ in 0..2 {
+            let mut told = BTreeSet::new();
+            for _ in 0..8 {
+                let report = received.report(Micros::ZERO).unwrap();
+                told.append(&mut ids(&report.block, 496, 0));
+                settled.push(report.settles);
+                received.reported(&report);
+            }
+            assert!(told.into_iter().eq(list.iter().copied()));
+        }
+        // Only the last of eight leaves out no older id: it settles those that are older than its newest.
+        assert!(settled[..7].iter().all(|&end| end == 0), "{settled:?}");
+        assert_eq!((settled[7], &settled[..8]), (16, &settled[8..]));
+        // A turn whose ids are settled in between is over.
+        let report = received.report(Micros::ZERO).unwrap();
+        received.reported(&report);
+        received.confirm(0, report.rest + 40);
+        let Report { block, .. } = received.report(Micros::ZERO).unwrap();
+        assert!(ids(&block, 496, 0).contains(&460));
+    }
+
+    /// T5.
+    #[test]
+    fn reports_end_where_there_are_always_stragglers() {
+        let mut received = received(0..1000);
+        for id in (1000..2000).step_by(2) {
+            received.record(id + 1, 4, false, 0);
+            received.record(id, 4, false, 0);
+            let report = received.report(Micros::ZERO).unwrap();
+            received.reported(&report);
+            received.confirm(0, 0);
+        }
+        assert!((1850..1990).contains(&received.floor), "{}", received.floor);
     }
 
     /// T11.
@@ -445,7 +523,7 @@ mod tests {
         assert_eq!(block.nonce, odd(&ids(&block, 99, 0)));
         // The newest frame is spoken of, by its later nonce.
         received.record(99, 4, false, 0);
-        let Report { block, end } = received.report(Micros::ZERO).unwrap();
+        let Report { block, end, .. } = received.report(Micros::ZERO).unwrap();
         let mut spoken = ids(&block, 99, 0);
         assert_eq!((end, spoken.remove(&99)), (100, true));
         assert_eq!(block.nonce, odd(&spoken));

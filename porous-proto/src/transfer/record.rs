@@ -99,6 +99,11 @@ impl Record {
         }
     }
 
+    /// When the frame was sent.
+    pub(super) const fn sent_at(&self) -> Instant {
+        self.at
+    }
+
     pub(super) const fn set_fate(&mut self, fate: Fate) {
         self.flags = self.flags & !FATES | fate as u8;
     }

@@ -1,8 +1,5 @@
 //! Episodes of loss: frames that are lost within one round trip shrink the window once, and not at all if
-//! they prove to have been only late (RFC 9002 §7.3.1, RFC 8985 §6.2; `docs/deviations.md` P5).
-
-/// Consecutive episodes without a spurious loss after which thresholds for reordering shrink to the default.
-const CLEAN: u8 = 16;
+//! they prove to have been only late (RFC 9002 §7.3.1; `docs/deviations.md` P5).
 
 /// The episodes of one path. One lasts from the first loss until a frame is acknowledged that was sent after
 /// that loss was noticed.
@@ -17,21 +14,12 @@ pub(super) struct Episodes {
     end: u64,
     /// Losses of the newest episode that did not prove spurious, and its marks.
     real: u32,
-    /// True if the newest episode has a loss, and not only marks.
-    has_loss: bool,
-    /// True if a loss of the newest episode proved spurious.
-    spurious: bool,
-    /// Consecutive episodes without a spurious loss.
-    clean: u8,
 }
 
 impl Episodes {
     /// A frame is lost; `next` is the id that the next frame will have. Returns whether an episode begins.
     pub(super) const fn on_lost(&mut self, id: u64, next: u64) -> bool {
-        let begins = self.on_trouble(id, next);
-        // A frame of the flight before the last episode is lost outside of any: there is none to mark.
-        self.has_loss |= self.is_on;
-        begins
+        self.on_trouble(id, next)
     }
 
     /// A router has marked a frame. Returns whether an episode begins.
@@ -47,29 +35,14 @@ impl Episodes {
         }
         let begins = id >= self.end;
         if begins {
-            (self.is_on, self.first, self.end) = (true, id, next);
-            (self.real, self.has_loss, self.spurious) = (1, false, false);
+            (self.is_on, self.first, self.end, self.real) = (true, id, next, 1);
         }
         begins
     }
 
-    /// A frame was acknowledged. Returns true when the last of [`CLEAN`] episodes without a spurious loss
-    /// ends with it.
-    pub(super) const fn on_acknowledged(&mut self, id: u64) -> bool {
-        if !self.is_on || id < self.end {
-            return false;
-        }
-        self.is_on = false;
-        // Marks alone say nothing of how far frames overtake each other.
-        if !self.has_loss {
-            return false;
-        }
-        self.clean = if self.spurious { 0 } else { self.clean + 1 };
-        let many = self.clean >= CLEAN;
-        if many {
-            self.clean = 0;
-        }
-        many
+    /// A frame was acknowledged, which may end an episode.
+    pub(super) const fn on_acknowledged(&mut self, id: u64) {
+        self.is_on &= id < self.end;
     }
 
     /// A frame that had counted as lost has arrived. Returns true if nothing of the episode was lost.
@@ -78,13 +51,12 @@ impl Episodes {
         if !self.is_on || id < self.first || id >= self.end {
             return false;
         }
-        self.spurious = true;
         self.real = self.real.saturating_sub(1);
         let none = self.real == 0;
         if none {
             // The window was restored, so that a further loss of the same flight has to begin an episode of
             // its own: `end` goes back.
-            (self.is_on, self.end, self.clean) = (false, self.first, 0);
+            (self.is_on, self.end) = (false, self.first);
         }
         none
     }
@@ -138,28 +110,5 @@ mod tests {
         assert!(!episodes.on_marked(19, 30), "sent before the first");
         assert!(episodes.on_lost(20, 30) && !episodes.on_marked(29, 31));
         assert!(!episodes.on_spurious(20), "there was a mark");
-        episodes.on_acknowledged(30);
-        // Marks say nothing of reordering.
-        for id in 1..=40 {
-            assert!(episodes.on_marked(100 * id, 100 * id + 1));
-            assert!(!episodes.on_acknowledged(100 * id + 1));
-        }
-    }
-
-    #[test]
-    fn sixteen_episodes_without_an_error_end_with_the_last_of_them() {
-        let mut episodes = Episodes::default();
-        for round in 0..3 {
-            for n in 1..=16 {
-                let id = 1000 * round + 10 * n;
-                episodes.on_lost(id, id + 5);
-                assert_eq!(episodes.on_acknowledged(id + 5), n == 16, "{round} {n}");
-            }
-        }
-        episodes.on_lost(5000, 5010);
-        episodes.on_lost(5001, 5010);
-        episodes.on_spurious(5000);
-        assert!(!episodes.on_acknowledged(5010));
-        assert_eq!(episodes.clean, 0);
     }
 }

@@ -76,15 +76,19 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// Whether the oldest frame is lost: later frames have overtaken it, enough of them or long enough ago.
     fn is_lost(&self, frame: (u64, Instant), acks: &LaterAcks, rtt: &Rtt, now: Instant) -> bool;
 
+    /// Age at which a frame counts as lost by time.
+    fn patience(&self, rtt: &Rtt) -> Micros;
+
     /// A frame with data counts as lost. Returns what the congestion controller is told of it.
     fn on_lost(&mut self, lost: &Lost, rtt: &Rtt, now: Instant) -> Signal;
 
-    /// A frame with data that had counted as lost was acknowledged; `newest` is the newest id that had been
-    /// acknowledged before. Returns true if nothing of the episode was lost: the episode then counts as if it
-    /// had not been.
-    fn on_spurious(&mut self, _id: u64, _newest: u64, _rtt: &Rtt) -> bool {
-        false
-    }
+    /// A frame was acknowledged for the first time, `elapsed` after it was sent, and a frame that was sent
+    /// later had been acknowledged before.
+    fn on_overtaken(&mut self, _elapsed: Micros, _rtt: &Rtt, _now: Instant) {}
+
+    /// A frame with data that had counted as lost was acknowledged. Returns true if nothing of the episode
+    /// was lost: the episode then counts as if it had not been.
+    fn on_spurious(&mut self, id: u64) -> bool;
 
     /// A router has marked a frame, which has arrived. `next` is the id of the next frame. Returns whether an
     /// episode begins.
@@ -115,6 +119,6 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
 pub(crate) fn of(policy: Policy) -> Box<dyn Recovery> {
     match policy {
         Policy::Paper => Box::new(Paper::default()),
-        Policy::Modern => Box::new(Modern::new()),
+        Policy::Modern => Box::new(Modern::default()),
     }
 }

@@ -1,6 +1,6 @@
 //! The modern rules of loss (`docs/deviations.md` T3, P5, P6): acknowledgements alone decide, by thresholds
-//! in ids and in time that learn from reordering. Probes ask for acknowledgements, and do not touch the
-//! window.
+//! in ids and in time, or in time alone where frames overtake each other: then the time learns how late they
+//! come. Probes ask for acknowledgements, and do not touch the window.
 
 #[cfg(test)]
 mod tests;
@@ -8,15 +8,21 @@ mod tests;
 use super::episodes::Episodes;
 use super::{Due, Flight, Lost, Question, Recovery};
 use crate::congestion::Signal;
+use crate::stats::Maximum;
 use crate::time::{Instant, Micros};
 use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::{MAX_ACK_DELAY, Rtt};
 
-/// Initial distance in ids behind an acknowledged frame at which a frame is lost (RFC 9002 §6.1.1,
-/// kPacketThreshold).
+/// Distance in ids behind an acknowledged frame at which a frame is lost while frames come in order
+/// (RFC 9002 §6.1.1, kPacketThreshold).
 const PACKETS: u64 = 3;
-/// The largest distance that reordering can teach, in ids.
-const PACKETS_MAX: u64 = 64;
+
+/// Least lateness of a frame that was overtaken: the clocks of hosts are no finer (RFC 9002 §6.1.2,
+/// kGranularity).
+const LATE_MIN: Micros = Micros::from_millis(1);
+
+/// The most lateness that is waited for on paths whose round trip is shorter.
+const LATE_MAX: Micros = Micros::from_millis(200);
 
 /// Longest time between probes on a path whose probe timeout is shorter: a game goes on a second after its
 /// network does.
@@ -43,10 +49,9 @@ const REPEATS: u32 = 16;
 /// Loss detection on one path.
 #[derive(Debug, Default)]
 pub(crate) struct Modern {
-    /// A frame that is this many ids behind an acknowledged one is lost.
-    packets: u64,
-    /// Added to the time after which an overtaken frame is lost. Grows with each spurious loss.
-    reordering: Micros,
+    /// How much longer than a round trip frames took that later ones had overtaken. Zero while frames come in
+    /// order.
+    late: Maximum,
     episodes: Episodes,
     /// When a frame that wants an acknowledgement was last sent, or a probe was last due.
     last_sent: Instant,
@@ -66,20 +71,21 @@ pub(crate) struct Modern {
 }
 
 impl Modern {
-    pub(crate) fn new() -> Self {
-        Self {
-            packets: PACKETS,
-            ..Self::default()
-        }
-    }
-
-    /// Age at which a frame is lost once a newer one was acknowledged.
-    fn patience(&self, rtt: &Rtt) -> Micros {
-        rtt.loss_delay() + self.reordering
+    /// How much longer than a round trip to wait for frames that were overtaken.
+    fn lateness(&self, rtt: &Rtt) -> Micros {
+        // A round trip at most: a remote host may acknowledge as late as it likes (RFC 8985 §6.2). Round trips
+        // are measured by frames that overtake others, so that on a short path with much jitter more is
+        // wanted.
+        self.late.get().min(rtt.feedback().max(LATE_MAX))
     }
 }
 
 impl Recovery for Modern {
+    /// Age at which a frame is lost once a newer one was acknowledged.
+    fn patience(&self, rtt: &Rtt) -> Micros {
+        rtt.loss_delay() + self.lateness(rtt)
+    }
+
     fn is_lossy(&self, now: Instant) -> bool {
         // Frames that were only overtaken are no reason to ask for more acknowledgements.
         let is_recent = |sent| now.since(sent) < LOSSY;
@@ -104,11 +110,18 @@ impl Recovery for Modern {
             self.timeouts = self.timeouts.min(REPEATS - 1);
         }
         self.first_lost = None;
-        if self.episodes.on_acknowledged(id) {
-            // Reordering on this path is over, as it seems; large thresholds would delay the repair of real
-            // losses (RFC 8985 §6.2).
-            (self.packets, self.reordering) = (PACKETS, Micros::ZERO);
+        self.episodes.on_acknowledged(id);
+        if !self.late.get().is_zero() {
+            // A path that has come to keep the order is judged by ids again, which finds losses sooner.
+            self.late.sample(Micros::ZERO, now);
         }
+    }
+
+    fn on_overtaken(&mut self, elapsed: Micros, rtt: &Rtt, now: Instant) {
+        // The time that was seen, and not steps towards it as in RFC 8985 §6.2: one flight may have a hundred
+        // frames that are late.
+        let late = elapsed - rtt.feedback();
+        self.late.sample(late.max(LATE_MIN), now);
     }
 
     fn is_lost(
@@ -120,7 +133,10 @@ impl Recovery for Modern {
     ) -> bool {
         // Time alone loses nothing: only a later frame that came shows that this one should have.
         acks.newest().is_some_and(|newest| {
-            id < newest && (newest - id >= self.packets || sent + self.patience(rtt) <= now)
+            // Where frames overtake each other, how many follow one says how fast they leave, and nothing of
+            // its fate (RFC 8985 §6.2).
+            let is_far = newest.saturating_sub(id) >= PACKETS && self.late.get().is_zero();
+            id < newest && (is_far || sent + self.patience(rtt) <= now)
         })
     }
 
@@ -154,20 +170,23 @@ impl Recovery for Modern {
         self.episodes.on_marked(id, next)
     }
 
-    fn on_spurious(&mut self, id: u64, newest: u64, rtt: &Rtt) -> bool {
+    fn on_spurious(&mut self, id: u64) -> bool {
         self.lost = self.lost.saturating_sub(1);
-        // The distance seen, and one more: the next frame may be a little later.
-        self.packets = (newest.saturating_sub(id) + 2).clamp(self.packets, PACKETS_MAX);
-        // A quarter of the shortest round trip at a time, up to one whole round trip (RFC 8985 §6.2).
-        let more = rtt.minimum().unwrap_or_default() / 4;
-        self.reordering = (self.reordering + more).min(rtt.feedback());
+        // The path carries frames: neither persistent congestion nor a run of timeouts goes on.
+        (self.first_lost, self.timeouts) = (None, 0);
         self.episodes.on_spurious(id)
     }
 
     fn early_probe(&self, at_once: bool, rtt: &Rtt) -> Micros {
-        // Early, since a probe costs one small datagram and does not touch the window. Each needless one lets
-        // the next wait a millisecond longer, until the delays of acknowledgements are waited for.
-        rtt.early_probe(at_once) + NEEDLESS * u64::from(self.needless)
+        // Early, since a probe costs one small datagram and does not touch the window. But where frames
+        // overtake each other, a probe would mostly overtake what it repeats.
+        let late = match self.lateness(rtt) {
+            Micros::ZERO => Micros::ZERO,
+            late => rtt.feedback() + late,
+        };
+        // Each needless one lets the next wait a millisecond longer, until the delays of acknowledgements are
+        // waited for.
+        rtt.early_probe(at_once).max(late) + NEEDLESS * u64::from(self.needless)
     }
 
     fn on_probed(&mut self, had_arrived: bool) {

@@ -4,7 +4,7 @@
 
 use super::{Due, Flight, Lost, Recovery};
 use crate::congestion::Signal;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 use crate::transfer::acked::LaterAcks;
 use crate::transfer::rtt::Rtt;
 
@@ -29,6 +29,12 @@ impl Recovery for Paper {
         }
     }
 
+    fn on_spurious(&mut self, _: u64) -> bool {
+        // (13) is for paths on which no data arrives, and this has arrived. What (11) has set stays.
+        self.first_drop = None;
+        false
+    }
+
     fn is_lost(&self, (id, _): (u64, Instant), acks: &LaterAcks, _: &Rtt, _: Instant) -> bool {
         id < acks.dropped_below()
     }
@@ -37,7 +43,11 @@ impl Recovery for Paper {
         // Only the oldest frame can time out: ids are in the order of sending. Nothing doubles here, as the
         // timeout of the published revision does not grow (the modern rules do otherwise: T3).
         let sent = flight.oldest.map_or(Instant::NEVER, |(_, sent)| sent);
-        (sent + rtt.timeout(), Due::Loss)
+        (sent + self.patience(rtt), Due::Loss)
+    }
+
+    fn patience(&self, rtt: &Rtt) -> Micros {
+        rtt.timeout()
     }
 
     fn on_lost(&mut self, _: &Lost, rtt: &Rtt, now: Instant) -> Signal {
@@ -66,7 +76,6 @@ mod tests {
 
     use super::*;
     use crate::config::Policy;
-    use crate::time::Micros;
 
     const MS: Micros = Micros::from_millis(1);
 
@@ -104,6 +113,11 @@ mod tests {
 
         let (mut paper, rtt, at) = dropped_once();
         paper.on_acknowledged(0, true, false, at);
+        let signal = paper.on_lost(&LOST, &rtt, at + 8 * rtt.timeout() + MS);
+        assert_eq!(signal, Signal::Loss);
+
+        let (mut paper, rtt, at) = dropped_once();
+        assert!(!paper.on_spurious(0), "late data has arrived, too");
         let signal = paper.on_lost(&LOST, &rtt, at + 8 * rtt.timeout() + MS);
         assert_eq!(signal, Signal::Loss);
     }

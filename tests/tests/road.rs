@@ -1,0 +1,49 @@
+//! Situations of the congestion laboratory in which frames overtake each other.
+
+use porous_sim::lab::{Report, Scenario};
+
+fn run(text: &str) -> Report {
+    let scenario: Scenario = text.parse().unwrap_or_else(|error| panic!("{error}"));
+    scenario.run()
+}
+
+/// P5, T5, T12: at 5, 10, 20 and 40 frames a millisecond up to 50, 100, 200 and 400 frames overtake another
+/// one.
+#[test]
+fn frames_that_others_overtake_are_not_lost_at_any_speed() {
+    for (rate, end) in [(50_000, 4), (100_000, 3), (200_000, 3), (400_000, 3)] {
+        let text = format!("rate={rate} jit=5 jre=1 flow=cubic from=1.5 end={end}");
+        let report = run(&text);
+        let falsely = report.flows[0].falsely_lost_percent;
+        assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
+        let goodput = report.goodput_percent;
+        assert!(goodput > 60.0, "{goodput} %: porous sim road \"{text}\"");
+    }
+}
+
+/// P5, P6: on a short path round trips vary between nothing and twice their mean.
+#[test]
+fn a_path_with_more_jitter_than_delay_gets_little_twice() {
+    let text = "rate=20000 rtt=60 jit=30 jre=1 flow=cubic from=5 end=10";
+    let report = run(text);
+    let falsely = report.flows[0].falsely_lost_percent;
+    assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
+    let (used, goodput) = (report.used_percent, report.goodput_percent);
+    assert!(
+        goodput > 0.9 * used,
+        "{goodput} % of {used} %: porous sim road \"{text}\""
+    );
+}
+
+/// P5: what is lost where frames overtake each other is told from what is late.
+#[test]
+fn losses_among_frames_that_overtake_each_other_are_found() {
+    let text = "rate=20000 jit=5 jre=1 loss=1 aloss=2 from=2 end=12";
+    let flow = &run(text).flows[0];
+    let (lost, falsely) = (flow.lost_percent, flow.falsely_lost_percent);
+    assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
+    assert!(
+        (0.7..1.3).contains(&lost),
+        "{lost} %: porous sim road \"{text}\""
+    );
+}

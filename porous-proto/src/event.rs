@@ -139,7 +139,8 @@ pub enum Outcome {
     /// ended.
     Lost,
     /// The packet's [time to live](crate::SendOptions::ttl), or
-    /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before the packet arrived.
+    /// [`Config::unreliable_age`](crate::Config::unreliable_age), was over before the packet arrived, or it
+    /// gave way to newer ones, as told there.
     Expired,
     /// The packet was [cancelled](crate::Host::cancel), or [replaced](crate::SendOptions::key).
     Cancelled,

@@ -126,7 +126,7 @@ pub struct PeerStats {
     pub answers_withheld: u64,
     /// Packets that were not sent, or not sent again, as their
     /// [time to live](crate::SendOptions::ttl) was over; unreliable ones also that had waited longer
-    /// than [`Config::unreliable_age`](crate::Config::unreliable_age). They count as sent, too.
+    /// than [`Config::unreliable_age`](crate::Config::unreliable_age) allows. They count as sent, too.
     pub packets_expired: u64,
     /// Packets that were not sent, or not sent again, as a newer one with the same
     /// [key](crate::SendOptions::key) took their place. They count as sent, too.

@@ -1,4 +1,5 @@
-//! Situations of the congestion laboratory in which frames overtake each other.
+//! Situations of the congestion laboratory: frames that overtake each other, and states that are too many for
+//! the link.
 
 use porous_sim::lab::{Report, Scenario};
 
@@ -46,4 +47,19 @@ fn losses_among_frames_that_overtake_each_other_are_found() {
         (0.7..1.3).contains(&lost),
         "{lost} %: porous sim road \"{text}\""
     );
+}
+
+/// T8: of unreliable packets, offered at 1.2 times what the link takes, those leave that are of use.
+#[test]
+fn what_leaves_is_fresh_where_more_is_offered_than_the_link_takes() {
+    for controller in ["default", "cubic"] {
+        let text = format!("rate=10000 rtt=50 flow={controller}+st1500x1000 from=5 end=15");
+        let report = run(&text);
+        let latency = report.flows[0].latency.as_ref();
+        let p50 = latency.map_or(f64::MAX, |latency| latency.p50);
+        assert!(p50 < 150.0, "{p50} ms: porous sim road \"{text}\"");
+        // What is dropped is not missing on the link.
+        let used = report.used_percent;
+        assert!(used > 99.0, "{used} %: porous sim road \"{text}\"");
+    }
 }

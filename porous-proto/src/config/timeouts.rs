@@ -133,6 +133,11 @@ impl Config {
     /// [`packets_expired`](crate::PeerStats::packets_expired), and leaves the send budget. A packet of
     /// which a part has been sent is sent to its end. With `Duration::MAX` packets wait for ever.
     ///
+    /// Where an application offers more than is taken, packets do not become as old: once no packet of a
+    /// channel has left within 30 ms for 400 ms, unreliable packets that are more than 60 ms older than the
+    /// newest one are dropped in the same way. Packets with a [time to live](crate::SendOptions::ttl) are
+    /// not, and with `Duration::MAX` none is.
+    ///
     /// [`send`](crate::Host::send) is told no time: a packet's age counts from when the host is
     /// [polled](crate::Host::poll_transmit) for the first time afterwards. So with an age of a
     /// microsecond packets are sent at once or not at all.

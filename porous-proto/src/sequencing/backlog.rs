@@ -10,10 +10,19 @@ use bytes::Bytes;
 
 use crate::frame::Mode;
 use crate::options::SendOptions;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// Packets up to which a queue keeps its memory: less is not worth giving back.
 const SMALL: usize = 256;
+
+/// A packet that has waited for less than this when it leaves shows that no queue stands before it.
+const SHORT: Micros = Micros::from_millis(30);
+
+/// A queue stands when for this time every packet has left late. A burst that is sent in less loses nothing.
+const STANDING: Micros = Micros::from_millis(400);
+
+/// By how much the head of a queue that stands may be older than its newest packet.
+const KEPT: Micros = Micros::from_millis(60);
 
 /// A packet that waits.
 #[derive(Debug)]
@@ -38,6 +47,12 @@ impl Waiting {
             Mode::Unreliable => self.ends().min(end(self.since, age)),
             Mode::Reliable | Mode::Passive => self.ends(),
         }
+    }
+
+    /// Whether it is of less use than a newer one, as states are, and its application has not said for how
+    /// long it is of use.
+    fn may_give_way(&self) -> bool {
+        self.options.mode == Mode::Unreliable && self.options.ttl.is_none()
     }
 
     /// Whether its age alone can end it: packets like this expire in the order in which they were sent.
@@ -67,6 +82,8 @@ struct Slot {
 pub(crate) struct Backlog {
     /// How old an unreliable packet may become before it is begun.
     age: Duration,
+    /// Since when every packet has left late; `NEVER` while they leave soon.
+    late: Instant,
     queue: VecDeque<Slot>,
     /// Slots in the queue that are empty.
     empty: usize,
@@ -97,6 +114,7 @@ impl Backlog {
     pub(crate) const fn new(age: Duration) -> Self {
         Self {
             age,
+            late: Instant::NEVER,
             queue: VecDeque::new(),
             empty: 0,
             next_place: 0,
@@ -250,6 +268,10 @@ impl Backlog {
         let age = self.age;
         let fresh = self.first_from(self.looked);
         self.looked = self.next_place;
+        // The queue was empty: what left late before is no word on these packets.
+        if fresh == 0 {
+            self.late = Instant::NEVER;
+        }
         for slot in self.queue.range_mut(fresh..) {
             let Some(waiting) = &mut slot.waiting else {
                 continue;
@@ -276,6 +298,43 @@ impl Backlog {
             }
         }
         self.others = Some(others);
+    }
+
+    /// A packet that waited in its own place for this time leaves.
+    #[inline]
+    pub(super) fn left(&mut self, waited: Micros, now: Instant) {
+        self.late = if waited < SHORT {
+            Instant::NEVER
+        } else {
+            self.late.min(now)
+        };
+    }
+
+    /// Takes the head out of a queue that stands, if it is much older than the newest packet. To be called
+    /// after [`look`](Self::look).
+    #[inline]
+    pub(crate) fn pop_outrun(&mut self, now: Instant) -> Option<Waiting> {
+        if self.late.is_never() {
+            return None;
+        }
+        self.pop_standing(now)
+    }
+
+    /// Apart, as hardly any queue stands.
+    fn pop_standing(&mut self, now: Instant) -> Option<Waiting> {
+        let head = self.front()?;
+        let newest = self.queue.back()?.waiting.as_ref()?;
+        // With an age without end every packet is to leave.
+        if newest.since.since(head.since) <= KEPT || self.age == Duration::MAX {
+            return None;
+        }
+        if now < self.late + STANDING || !(head.may_give_way() && newest.may_give_way()) {
+            return None;
+        }
+        // The last one before a reliable packet leaves: behind a file all are late, and none would be left.
+        let next = self.queue.get(1)?.waiting.as_ref()?;
+        let gives_way = next.options.mode == Mode::Unreliable;
+        gives_way.then(|| self.pop()).flatten()
     }
 
     pub(crate) fn len(&self) -> usize {

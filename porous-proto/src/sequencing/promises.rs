@@ -179,15 +179,17 @@ impl Promises {
         self.by_id.insert(id, promise);
     }
 
-    /// The first message of the packet leaves: an older packet with its key is not repeated any more.
-    pub(super) fn left(&mut self, id: u64) {
+    /// The first message of the packet leaves: an older packet with its key is not repeated any more. Whether
+    /// the packet has a key.
+    pub(super) fn left(&mut self, id: u64) -> bool {
         let Some(key) = self.by_id.get(&id).and_then(|promise| promise.key) else {
-            return;
+            return false;
         };
         let older = self.keys.insert(key, id);
         if let Some(promise) = older.and_then(|older| self.by_id.get_mut(&older)) {
             promise.outdated = true;
         }
+        true
     }
 
     pub(super) fn ends(&self, id: u64) -> Instant {

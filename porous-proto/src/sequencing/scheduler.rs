@@ -341,8 +341,7 @@ impl Scheduler {
         let Some((made, shared)) = table.get_mut(channel) else {
             return;
         };
-        if let Some(since) = made.sender.take_since(id, shared.params) {
-            let waited = self.now.since(since);
+        if let Some(waited) = made.sender.take_waited(id, self.now, shared.params) {
             made.queue_time.sample(waited, self.now);
         }
     }
@@ -393,8 +392,8 @@ impl Scheduler {
         if core::mem::take(&mut self.fresh) {
             // A channel with new packets is among these: `send` has given it a turn.
             for channel in self.lanes.channels() {
-                if let Some((made, ..)) = table.made(channel) {
-                    made.sender.look(now);
+                if let Some((made, shared)) = table.made(channel) {
+                    made.sender.look(now, shared.totals);
                     self.expiry = self.expiry.min(made.sender.next_expiry());
                 }
             }

@@ -17,7 +17,7 @@ use crate::options::SendOptions;
 use crate::serial;
 use crate::source::{MessageBytes, NextMessage};
 use crate::stats::SendProgress;
-use crate::time::Instant;
+use crate::time::{Instant, Micros};
 
 /// The packet whose fragments are being sent.
 #[derive(Debug)]
@@ -109,10 +109,15 @@ impl Sender {
         }
     }
 
-    /// The packets that were sent since the last look wait from now on.
+    /// The packets that were sent since the last look wait from now on. In a queue that stands older ones
+    /// give way to them (T8).
     #[inline]
-    pub(super) fn look(&mut self, now: Instant) {
+    pub(super) fn look(&mut self, now: Instant, totals: &mut Totals) {
         self.waiting.look(now);
+        while let Some(dropped) = self.waiting.pop_outrun(now) {
+            self.drop_waiting(&dropped, Outcome::Expired, totals);
+            totals.expired += 1;
+        }
     }
 
     /// The next message, with `most` bytes of a packet at most, and how it is sent: fragments of reliable
@@ -256,17 +261,27 @@ impl Sender {
         }
     }
 
-    /// A message of the packet leaves: since when the packet had waited, if it is its first one.
+    /// A message of the packet leaves: for how long the packet has waited, if it is its first one.
     #[inline]
-    pub(super) fn take_since(&mut self, id: u32, params: &SequencingParams) -> Option<Instant> {
+    pub(super) fn take_waited(
+        &mut self,
+        id: u32,
+        now: Instant,
+        params: &SequencingParams,
+    ) -> Option<Micros> {
         let newest = self.window.newest().filter(|_| self.unsent)?;
         if self.window.expand(id, params) != Some(newest) {
             return None;
         }
         self.unsent = false;
         // Not before: as long as nothing of this one has left, an older one with its key is the latest.
-        self.promises.left(newest);
-        Some(self.begun)
+        let has_key = self.promises.left(newest);
+        let waited = now.since(self.begun);
+        // With a key it may stand in the place of an older packet, which has waited for longer.
+        if !has_key {
+            self.waiting.left(waited, now);
+        }
+        Some(waited)
     }
 
     /// How far the oldest packet with this receipt has come.

@@ -415,3 +415,30 @@ fn the_send_budget_counts_every_byte_and_every_packet() {
     let mut pair = blocked(1);
     assert_eq!(fill(&mut pair, Pair::A, Mode::Passive, 50_000), 1);
 }
+
+/// T8: 300 ms of what the link takes, at once, and a state in each 33 ms after it.
+#[test]
+fn a_burst_of_unreliable_packets_on_an_idle_connection_arrives_whole() {
+    const BURST: usize = 375;
+    for newer in [0, 30] {
+        let line = LinkConfig::new().delay(25 * MS).rate(10_000_000);
+        let line = line.queue(Queue::Bytes(1_000_000));
+        let mut pair = Pair::new(seed(), line, config::client(), config::new());
+        let context = pair.world.seed();
+        pair.connect_to_listener();
+        pair.world.run_for(1000 * MS);
+        for _ in 0..BURST {
+            let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![1; 1000]);
+            assert_eq!(sent, Ok(()), "{context}");
+        }
+        for _ in 0..newer {
+            pair.world.run_for(33 * MS);
+            let sent = pair.send(Pair::A, 0, Mode::Unreliable, vec![2; 100]);
+            assert_eq!(sent, Ok(()), "{context}");
+        }
+        pair.world.run_for(3000 * MS);
+        assert_eq!(stats(&pair, Pair::A).packets_expired, 0, "{context}");
+        let got = pair.receive_all(Pair::B).len();
+        assert_eq!(got, BURST + newer, "{context}");
+    }
+}

@@ -109,6 +109,135 @@ fn a_newer_packet_with_the_same_key_takes_the_place_of_the_older_one() {
     assert!(backlog.push("a3".into(), keyed).is_none());
 }
 
+/// An application that offers packets to a link of a packet a millisecond.
+#[derive(Debug)]
+struct Line {
+    backlog: Backlog,
+    now: Instant,
+    /// How long the packets that have left waited, in milliseconds.
+    waited: Vec<u64>,
+    dropped: usize,
+}
+
+impl Line {
+    fn new(age: Duration) -> Self {
+        Self {
+            backlog: Backlog::new(age),
+            now: at(1_000_000),
+            waited: Vec::new(),
+            dropped: 0,
+        }
+    }
+
+    /// In each of these milliseconds `each` packets are sent, and one leaves.
+    fn run(&mut self, millis: u64, each: impl Fn(u64) -> Vec<SendOptions>) {
+        for n in 0..millis {
+            let packets = each(n);
+            let any = !packets.is_empty();
+            for options in packets {
+                self.backlog.push(Bytes::new(), options);
+            }
+            if any {
+                self.backlog.look(self.now);
+                while self.backlog.pop_outrun(self.now).is_some() {
+                    self.dropped += 1;
+                }
+            }
+            if let Some(waiting) = self.backlog.pop() {
+                let waited = self.now.since(waiting.since);
+                self.backlog.left(waited, self.now);
+                self.waited.push(waited.get() / 1000);
+            }
+            self.now = self.now + Micros::from_millis(1);
+        }
+    }
+
+    /// The longest time that one of the newest packets that have left waited.
+    fn longest(&self, newest: usize) -> Option<u64> {
+        self.waited.iter().rev().take(newest).max().copied()
+    }
+}
+
+/// 1.2 packets a millisecond.
+fn too_many(options: SendOptions) -> impl Fn(u64) -> Vec<SendOptions> {
+    move |n| alloc::vec![options; if n % 5 == 0 { 2 } else { 1 }]
+}
+
+const SECONDS: Duration = Duration::from_secs(2);
+
+const STATE: SendOptions = SendOptions::new(Mode::Unreliable);
+
+/// T8.
+#[test]
+fn in_a_queue_that_stands_older_packets_give_way_to_newer_ones() {
+    for options in [STATE, STATE.receipt(7)] {
+        let mut line = Line::new(SECONDS);
+        line.run(2000, too_many(options));
+        let longest = line.longest(1000);
+        assert!(longest.is_some_and(|ms| ms <= 62), "{longest:?}");
+        assert_eq!(line.waited.len(), 2000, "the line is never idle");
+        let waiting = line.backlog.len();
+        assert_eq!(line.waited.len() + line.dropped + waiting, 2400);
+        // Once the application offers less, the queue is sent to its end.
+        let dropped = line.dropped;
+        line.run(200, |n| alloc::vec![options; usize::from(n % 2 == 0)]);
+        assert!(line.backlog.is_empty() && line.dropped < dropped + 20);
+        assert!(line.backlog.late.is_never());
+    }
+}
+
+/// T8.
+#[test]
+fn a_burst_is_sent_whole_if_it_ends_soon_or_nothing_newer_follows() {
+    let mut line = Line::new(SECONDS);
+    let burst = |packets, every: u64| {
+        move |n: u64| match n {
+            0 => alloc::vec![STATE; packets],
+            _ => alloc::vec![STATE; usize::from(n % every == 0)],
+        }
+    };
+    for _ in 0..3 {
+        line.run(400, burst(300, 33));
+        assert!(line.backlog.is_empty() && line.dropped == 0);
+    }
+    line.run(2000, burst(1900, u64::MAX));
+    assert!(line.backlog.is_empty() && line.dropped == 0);
+    // Newer packets follow, and the rest of it gives way to them.
+    line.run(2000, burst(1900, 33));
+    assert!(line.dropped > 1400, "{}", line.dropped);
+}
+
+/// T8.
+#[test]
+fn reliable_packets_packets_with_a_time_to_live_and_those_of_any_age_do_not_give_way() {
+    for (options, age) in [
+        (SendOptions::new(Mode::Reliable), SECONDS),
+        (SendOptions::new(Mode::Passive), SECONDS),
+        (STATE.ttl(SECONDS), SECONDS),
+        (STATE, Duration::MAX),
+    ] {
+        let mut line = Line::new(age);
+        line.run(2000, too_many(options));
+        assert_eq!((line.waited.len(), line.dropped), (2000, 0));
+    }
+}
+
+/// T8. All that waits behind a file is late: the newest packets in front of each part of it leave.
+#[test]
+fn unreliable_packets_among_reliable_ones_are_not_all_dropped() {
+    let mut line = Line::new(SECONDS);
+    line.run(2000, |n| match n % 3 {
+        0 => alloc::vec![Mode::Reliable.into(), STATE],
+        _ => alloc::vec![STATE, STATE],
+    });
+    assert!(line.dropped > 500, "{}", line.dropped);
+    let longest = line.longest(500);
+    assert!(longest.is_some_and(|ms| ms <= 70), "{longest:?}");
+    let mut line = Line::new(SECONDS);
+    line.run(2000, |_| alloc::vec![Mode::Reliable.into(), STATE]);
+    assert_eq!((line.waited.len(), line.dropped), (2000, 0));
+}
+
 /// A thing that happens to a backlog.
 #[derive(Clone, Copy, Debug)]
 enum Step {

@@ -1,6 +1,7 @@
 //! Unreliable packets that wait too long to be sent (`docs/deviations.md` T8).
 
 use super::*;
+use crate::event::Outcome;
 
 const TICK: Duration = Duration::from_micros(1);
 
@@ -79,5 +80,38 @@ fn what_waited_behind_a_packet_that_became_too_old_is_sent() {
     let next = sender.next_message(Priority::Low, FRAGMENT);
     assert!(
         matches!(next, Some(NextMessage { message: Message::Packet(packet), .. }) if own(&packet) == &[8][..])
+    );
+}
+
+/// T8. A queue stands, as its packets leave late for more than 400 ms.
+#[test]
+fn a_packet_that_gives_way_to_newer_ones_has_expired() {
+    let mut sender = Sequencing::new(params(4096, 512), 0, AGE);
+    let (state, step) = (
+        SendOptions::new(Mode::Unreliable),
+        Duration::from_millis(100),
+    );
+    let mut now = NOW;
+    for token in 0..10 {
+        // A key is no word on the queue: the packet may stand in the place of an older one.
+        for options in [state.receipt(token), state.key(token)] {
+            sender.send(0, Bytes::from_static(b"abc"), options);
+        }
+        sender.look(now);
+        sender.audit(&mut Audit::default(), LONGEST);
+        let next = sender.next_message(Priority::Low, FRAGMENT).unwrap();
+        sender.sent(&next.message);
+        now = now + step;
+    }
+    // Those of 300 to 500 ms, when those of 600 ms came.
+    assert_eq!(sender.totals().expired, 6);
+    assert!(
+        sender
+            .next_receipt()
+            .is_some_and(|receipt| (receipt.token, receipt.outcome) == (3, Outcome::Expired))
+    );
+    assert_eq!(
+        sender.totals().room.used(),
+        67 * u64::from(sender.totals().unsent)
     );
 }

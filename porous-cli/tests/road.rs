@@ -100,7 +100,8 @@ fn each_kind_of_road_does_what_it_says() {
 
 #[test]
 fn what_arrives_and_was_declared_lost_is_counted() {
-    let json = results("rate=50000 jit=5 jre=1 flow=reno from=2 end=6");
+    // Before the sender has learnt how far frames overtake each other.
+    let json = results("jit=5 jre=1 flow=reno from=0 end=2");
     let flow = &json["flows"][0];
     assert!(number(&flow["falsely_lost_percent"]) > 0.01, "{json}");
     let lossy = results("rate=5000 loss=2 flow=fixed from=2 end=20");

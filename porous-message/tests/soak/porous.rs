@@ -119,7 +119,7 @@ pub(crate) fn soak(seed: Seed, link: LinkConfig, settings: Settings, ticks: u32)
     );
     let [a, b] = both.stats();
     assert_eq!((a.packets_refused, b.packets_refused), (0, 0), "{seed}");
-    assert!(a.resent > 1000 && a.duplicates > 1000, "{a:?} {seed}");
+    assert!(a.resent > 1000 && a.duplicates > 500, "{a:?} {seed}");
 }
 
 /// 64 messages at once, while nine of ten datagrams are lost.

@@ -181,6 +181,10 @@ pub(super) fn reno_codel(case: &Case) -> Ran {
     beside(case, road().queue(Queue::CODEL), Tcp::Reno, None)
 }
 
+pub(super) fn cubic_half(case: &Case) -> Ran {
+    beside(case, road().bdp(50), Tcp::Cubic, None)
+}
+
 pub(super) fn cubic_1(case: &Case) -> Ran {
     beside(case, road(), Tcp::Cubic, None)
 }

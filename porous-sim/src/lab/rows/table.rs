@@ -128,6 +128,11 @@ pub(super) const OWN: &[Row] = &[
         "Beside TCP Reno, CoDel.",
         fairness::reno_codel,
     ),
+    row(
+        "cubic-0.5",
+        "Beside TCP Cubic, half a BDP.",
+        fairness::cubic_half,
+    ),
     row("cubic-1", "Beside TCP Cubic, 1 BDP.", fairness::cubic_1).drawn(),
     row("cubic-4", "Beside TCP Cubic, 4 BDP.", fairness::cubic_4),
     // When the path changes.

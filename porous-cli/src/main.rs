@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::main(&args),
         Command::Sim(SimCommand::Lab(args)) => sim::lab::main(&args),
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
+        Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
     }
 }

@@ -18,7 +18,7 @@ fn hold(names: &[&str]) {
             .iter()
             .filter(|controller| controller.is_asked())
         {
-            let Some(outcome) = run(row, controller, true) else {
+            let Some(outcome) = run(row, controller, true, 1) else {
                 continue;
             };
             for measure in &outcome.measures {
@@ -79,10 +79,24 @@ fn games_get_what_they_need() {
 }
 
 #[test]
+fn another_seed_is_another_run() {
+    // A row with code of its own, and one that is the text of a road.
+    for name in ["equal-2", "route-60"] {
+        let row = rows().find(|row| row.name == name).expect("a row");
+        let values = [1, 2].map(|seed| {
+            let outcome = run(row, &CONTROLLERS[0], true, seed).expect("bulk");
+            let values = outcome.measures.iter().map(|measure| measure.value);
+            values.collect::<Vec<_>>()
+        });
+        assert_ne!(values[0], values[1], "{name}");
+    }
+}
+
+#[test]
 fn a_run_is_the_same_each_time() {
     let outcome = |row: &str| {
         let row = rows().find(|other| other.name == row).expect("a row");
-        let outcome = run(row, &CONTROLLERS[0], true).expect("porous takes part everywhere");
+        let outcome = run(row, &CONTROLLERS[0], true, 1).expect("porous takes part everywhere");
         let values = outcome
             .measures
             .iter()

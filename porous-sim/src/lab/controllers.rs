@@ -58,6 +58,14 @@ pub const CONTROLLERS: &[Controller] = &[
     tcp("tcp-bbr", Tcp::Bbr),
 ];
 
+/// What a host has that is not told. It is asked to keep the queue short.
+const DEFAULT: Controller = Controller {
+    name: "default",
+    plot: true,
+    subject: Subject::Porous(None),
+    class: Class::Delay,
+};
+
 const fn porous(name: &'static str, congestion: Congestion, class: Class) -> Controller {
     Controller {
         name,
@@ -87,6 +95,22 @@ const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
 }
 
 impl Controller {
+    /// The controller of this name, with or without hyphens; `default` is what a host has that is not told.
+    ///
+    /// ```
+    /// use porous_sim::lab::Controller;
+    ///
+    /// assert_eq!(Controller::named("tcpbbr").unwrap().name, "tcp-bbr");
+    /// assert!(Controller::named("default").is_some() && Controller::named("quic").is_none());
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let plain = |name: &str| name.replace('-', "");
+        let mut all = CONTROLLERS.iter().chain([&DEFAULT]);
+        all.find(|controller| plain(controller.name) == plain(name))
+            .copied()
+    }
+
     /// True if there are gates for this controller.
     ///
     /// ```
@@ -99,16 +123,6 @@ impl Controller {
     pub fn is_asked(&self) -> bool {
         self.class != Class::Report
     }
-}
-
-/// The subject of this name, with or without hyphens; that of `default` is what a host has that is not told.
-pub(super) fn subject(name: &str) -> Option<Subject> {
-    if name == "default" {
-        return Some(Subject::Porous(None));
-    }
-    let is_named =
-        |controller: &&Controller| controller.name.replace('-', "") == name.replace('-', "");
-    Some(CONTROLLERS.iter().find(is_named)?.subject)
 }
 
 impl Subject {

@@ -1,9 +1,10 @@
-//! `porous sim lab`: runs the congestion laboratory and writes its results.
+//! `porous sim lab`: runs the congestion laboratory and writes its results. `porous sim table`: prints its goals.
 
 mod csv;
 mod plot;
 mod readme;
 mod runs;
+pub(crate) mod table;
 mod told;
 
 use core::num::NonZero;
@@ -12,17 +13,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use porous_sim::lab::{self, CONTROLLERS, Controller, Outcome, Row};
+use porous_sim::lab::{self, CONTROLLERS, Controller, Row};
 
 use crate::USAGE;
 use crate::args::LabArgs;
-
-/// The outcome of a controller in a row.
-struct Run {
-    row: &'static Row,
-    controller: &'static Controller,
-    outcome: Outcome,
-}
+use runs::{Plan, Run};
 
 /// Runs the laboratory.
 pub(crate) fn main(args: &LabArgs) -> ExitCode {
@@ -32,8 +27,8 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
     };
     let rows = lab::rows().filter(|row| begins(row.name, &args.only));
     let rows: Vec<&Row> = rows.collect();
-    let controllers = CONTROLLERS.iter();
-    let controllers: Vec<&Controller> = controllers
+    let controllers = CONTROLLERS.iter().copied();
+    let controllers: Vec<Controller> = controllers
         .filter(|controller| begins(controller.name, &args.controller))
         .collect();
     if rows.is_empty() || controllers.is_empty() {
@@ -49,9 +44,15 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
     let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();
     let usual = is_whole.then(|| PathBuf::from("docs/lab"));
     let out = args.out.clone().or(usual);
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = args.threads.map_or(cores, usize::from);
-    let runs = runs::all(&rows, &controllers, args.quick, threads, tell);
+    let plan = Plan {
+        rows,
+        controllers,
+        seeds: 1..=1,
+        quick: args.quick,
+    };
+    let runs = runs::all(&plan, threads(args.threads), |run| {
+        run.into_iter().for_each(tell);
+    });
     let missed = runs.iter().filter(|run| run.misses()).count();
     let written = out.map_or(Ok(()), |out| write(&out, &runs));
     match written {
@@ -62,6 +63,12 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
         Ok(()) if missed > 0 => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
     }
+}
+
+/// The number of threads: `asked`, or one for each processor.
+fn threads(asked: Option<u16>) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    asked.map_or(cores, usize::from)
 }
 
 impl Run {

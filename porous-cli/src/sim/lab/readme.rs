@@ -18,7 +18,12 @@ cargo run --release -p porous-cli -- sim lab
 
 It runs in virtual time, in a few minutes of processor time, and is the same bytes on every machine.
 `--only ROW` and `--controller NAME` run a part of it and print it, `--quick` runs shorter. The engine
-is `porous_sim::lab`; `tests/tests/lab.rs` holds quick runs to the gates.
+is `porous_sim::lab`; `tests/tests/lab.rs` holds quick runs to the gates. All of it is one seed. Every gate at
+ten seeds, for what a host has that is not told beside the models of TCP, is printed by
+
+```sh
+cargo run --release -p porous-cli -- sim table
+```
 
 ## Method
 

@@ -1,38 +1,62 @@
-//! All runs, on several threads, in the order of the table.
+//! All runs of the laboratory, on several threads, in the order of the table.
 
 use alloc::collections::BTreeMap;
+use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use porous_sim::lab::{self, Controller, Row};
+use porous_sim::lab::{self, Controller, Outcome, Row};
 
-use super::Run;
+/// What runs: each row with each controller at each seed.
+pub(super) struct Plan {
+    pub(super) rows: Vec<&'static Row>,
+    pub(super) controllers: Vec<Controller>,
+    pub(super) seeds: RangeInclusive<u64>,
+    pub(super) quick: bool,
+}
 
-/// Runs each row with each controller, and shows each run when it and all runs before it are done.
-pub(super) fn all(
-    rows: &[&'static Row],
-    controllers: &[&'static Controller],
-    quick: bool,
-    threads: usize,
-    show: impl Fn(&Run),
-) -> Vec<Run> {
-    let pairs = rows
-        .iter()
-        .flat_map(|&row| controllers.iter().map(move |&other| (row, other)));
-    let pairs: Vec<(&Row, &Controller)> = pairs.collect();
+/// What came of a controller in a row at a seed.
+pub(super) struct Run {
+    pub(super) row: &'static Row,
+    pub(super) controller: Controller,
+    pub(super) outcome: Outcome,
+}
+
+impl Plan {
+    /// The runs, ordered by row, then by controller, then by seed.
+    fn runs(&self) -> Vec<(&'static Row, Controller, u64)> {
+        let mut runs = Vec::new();
+        for &row in &self.rows {
+            for &controller in &self.controllers {
+                runs.extend(self.seeds.clone().map(|seed| (row, controller, seed)));
+            }
+        }
+        runs
+    }
+
+    /// The number of runs, those in which a controller cannot take part included.
+    pub(super) fn len(&self) -> u64 {
+        self.runs().len() as u64
+    }
+}
+
+/// Runs a plan, and shows each run when it and all runs before it are done; `None` is a controller that cannot
+/// take part in a row.
+pub(super) fn all(plan: &Plan, threads: usize, show: impl Fn(Option<&Run>)) -> Vec<Run> {
+    let planned = plan.runs();
     let begun = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..threads {
-            let (sender, begun, pairs) = (sender.clone(), &begun, &pairs);
+            let (sender, begun, planned) = (sender.clone(), &begun, &planned);
             scope.spawn(move || {
                 loop {
                     let index = begun.fetch_add(1, Ordering::Relaxed);
-                    let Some(&(row, controller)) = pairs.get(index) else {
+                    let Some((row, controller, seed)) = planned.get(index) else {
                         return;
                     };
-                    let outcome = lab::run(row, controller, quick);
+                    let outcome = lab::run(row, controller, plan.quick, *seed);
                     if sender.send((index, outcome)).is_err() {
                         return;
                     }
@@ -47,17 +71,15 @@ pub(super) fn all(
             // Runs end in any order, and are shown in the order of the table.
             waiting.insert(index, outcome);
             while let Some(outcome) = waiting.remove(&next) {
-                let (row, controller) = pairs[next];
+                let (row, controller, _) = planned[next];
                 next += 1;
-                if let Some(outcome) = outcome {
-                    let run = Run {
-                        row,
-                        controller,
-                        outcome,
-                    };
-                    show(&run);
-                    runs.push(run);
-                }
+                let run = outcome.map(|outcome| Run {
+                    row,
+                    controller,
+                    outcome,
+                });
+                show(run.as_ref());
+                runs.extend(run);
             }
         }
         runs

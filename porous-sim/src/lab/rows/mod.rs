@@ -13,10 +13,12 @@ use alloc::vec::Vec;
 use roads::ROADS;
 use table::OWN;
 
+use super::SEED;
 use super::case::Case;
 use super::measure::Measure;
 use super::scenario::FlowReport;
 use super::stage::Stage;
+use crate::Seed;
 
 /// A situation.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +80,16 @@ const fn row(
 }
 
 impl Row {
+    /// The seed of all chance in the run of this number. A road has the number itself, as `seed=` of its text;
+    /// other rows each have seeds of their own.
+    pub(super) fn seed(&self, number: u64) -> Seed {
+        match self.run {
+            // Run 1 is that of the tables, which had the first child before there were others.
+            Situation::Own(_) => SEED.child(self.name, number.wrapping_sub(1)),
+            Situation::Road(_) => Seed::new(number),
+        }
+    }
+
     const fn drawn(mut self) -> Self {
         self.plot = true;
         self

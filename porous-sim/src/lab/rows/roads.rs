@@ -98,6 +98,7 @@ impl Asked {
         let words = self.words.replace("ME", name);
         let scenario: Result<Scenario, _> = words.parse();
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let scenario = scenario.seeded(case.seed);
         let scenario = if case.quick {
             scenario.shorter()
         } else {

@@ -8,7 +8,7 @@ use porous_proto::Mode;
 
 use super::text::{Problem, number, seconds, time};
 use crate::Seed;
-use crate::lab::controllers::{Subject, subject};
+use crate::lab::controllers::{Controller, Subject};
 use crate::lab::ends::Ends;
 use crate::lab::work::Work;
 
@@ -77,7 +77,8 @@ impl FlowSpec {
             Some((name, many)) => (name, number(many, 1..=MOST_FLOWS)?),
             None => (head, 1),
         };
-        let subject = subject(name).ok_or(Problem::NoController)?;
+        let controller = Controller::named(name).ok_or(Problem::NoController)?;
+        let subject = controller.subject;
         let work = work(parts)?;
         if work.is_some() && matches!(subject, Subject::Tcp(_)) {
             return Err(Problem::TcpWorks);

@@ -177,6 +177,11 @@ impl Scenario {
         }
     }
 
+    /// The same with another seed.
+    pub(super) fn seeded(self, seed: Seed) -> Self {
+        Self { seed, ..self }
+    }
+
     fn bottleneck(&self) -> Bottleneck {
         let line = match &self.trace {
             // A policer has no queue, so the line behind it has no limit of its own.

@@ -302,3 +302,43 @@ fn unordered(settings: &[Channel]) -> Vec<u8> {
     let unordered = numbers.filter(|(_, channel)| **channel == channel.unordered());
     unordered.map(|(number, _)| number).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::*;
+
+    /// The configurations of the hosts of a hundred seeds, as text: a host does not tell its controller.
+    fn configs(policy: Option<Policy>) -> Vec<String> {
+        let roles = (0..100).flat_map(|seed| {
+            let plan = Plan::new(Seed::new(seed), policy).expect("values within their ranges");
+            plan.roles
+        });
+        roles.map(|role| format!("{:?}", role.config)).collect()
+    }
+
+    /// How the controller begins in the text of a configuration.
+    fn chosen(congestion: Congestion) -> String {
+        let text = format!("{congestion:?}");
+        let kind = text.split(' ').next().unwrap_or_default();
+        format!("congestion: Some({kind}")
+    }
+
+    #[test]
+    fn hosts_have_each_controller_unless_all_follow_the_paper() {
+        for policy in [None, Some(Policy::Modern)] {
+            let configs = configs(policy);
+            for congestion in Congestion::BUILT_IN {
+                let text = chosen(congestion);
+                let hosts = configs.iter().filter(|config| config.contains(&text));
+                let percent = 100 * hosts.count() / configs.len();
+                assert!(percent >= 8, "{text}: {percent} % of hosts, {policy:?}");
+            }
+        }
+        let paper = chosen(Congestion::Paper);
+        let configs = configs(Some(Policy::Paper));
+        assert!(configs.iter().all(|config| config.contains(&paper)));
+    }
+}

@@ -78,7 +78,7 @@ impl Messages {
             is_view: next.is_view(),
             message: next.message,
             priority,
-            copies: next.copies,
+            copies: next.copies.get().unwrap_or(0),
             probed: false,
         };
         self.send_queue.push_new(&mut self.store, outgoing);

@@ -12,7 +12,7 @@ fn sides() -> [Side; 2] {
 impl Side {
     fn queue(&mut self, name: u8, len: usize, mode: Mode, copies: u8) {
         let message = NextMessage {
-            copies,
+            copies: CopyCount::fixed(copies),
             ..message(name, len, mode)
         };
         self.script.low.push_back(message);

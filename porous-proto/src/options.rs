@@ -61,7 +61,13 @@ impl SendOptions {
 
     /// The number of copies of the packet that ride in the next datagrams, where these have bytes to
     /// spare, until one of them is acknowledged. A lost packet then arrives a datagram later, and not a
-    /// round trip. 0 to 3; more count as 3. Default 0.
+    /// round trip. 0 to 3; more count as 3.
+    ///
+    /// By default the host decides. While more than half a percent of the last few hundred datagrams with
+    /// data to this peer were lost, reliable packets of up to 64 bytes get a copy, above 10 % two, and
+    /// above 20 % three. These copies are a sixteenth of the bytes that are sent at most, so that events
+    /// among other packets are copied, and few packets of a flow that has no others. None are made under
+    /// [`Policy::Paper`](crate::Policy::Paper). 0 asks for no copies, whatever is lost.
     ///
     /// Copies are for small packets. They take a quarter of a datagram at most: a packet that is longer
     /// than that (270 bytes, with datagrams of 1200) is not copied, and of a packet in fragments only the

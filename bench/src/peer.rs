@@ -53,7 +53,7 @@ pub(crate) struct Variant {
 }
 
 /// All variants, in the order of the tables.
-pub(crate) const VARIANTS: [Variant; 10] = [
+pub(crate) const VARIANTS: [Variant; 11] = [
     Variant {
         name: "porous-paper",
         open: porous::paper,
@@ -61,6 +61,10 @@ pub(crate) const VARIANTS: [Variant; 10] = [
     Variant {
         name: "porous-modern",
         open: porous::modern,
+    },
+    Variant {
+        name: "porous-modern-r0",
+        open: porous::modern_uncopied,
     },
     Variant {
         name: "porous-modern-r1",

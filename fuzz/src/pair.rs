@@ -191,9 +191,11 @@ impl Pair {
             let packet = self.contract.packet(side, peer, len);
             let id = ChannelId(channel);
             // Some of the short packets are copied: by their length, so that the inputs of the corpus stay
-            // what they were.
-            let copies = u8::try_from(packets.len() % 4).unwrap_or(0);
-            let options = wishes.options().redundancy(copies);
+            // what they were. The host decides about a quarter.
+            let options = match u8::try_from(packets.len() % 4) {
+                Ok(copies @ 1..) => wishes.options().redundancy(copies),
+                _ => wishes.options(),
+            };
             match self.hosts[side].send(peer, id, packet.clone(), options) {
                 Ok(()) => {
                     self.contract.sent(side, peer, channel, wishes, packet);

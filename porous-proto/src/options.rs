@@ -22,7 +22,7 @@ const REDUNDANCY_MAX: u8 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendOptions {
     pub(crate) mode: Mode,
-    pub(crate) redundancy: u8,
+    pub(crate) redundancy: CopyCount,
     pub(crate) ttl: Option<Duration>,
     pub(crate) receipt: Option<u64>,
     pub(crate) key: Option<u64>,
@@ -40,7 +40,7 @@ impl SendOptions {
     pub const fn new(mode: Mode) -> Self {
         Self {
             mode,
-            redundancy: 0,
+            redundancy: CopyCount::BY_HOST,
             ttl: None,
             receipt: None,
             key: None,
@@ -61,7 +61,13 @@ impl SendOptions {
 
     /// The number of copies of the packet that ride in the next datagrams, where these have bytes to
     /// spare, until one of them is acknowledged. A lost packet then arrives a datagram later, and not a
-    /// round trip. 0 to 3; more count as 3. Default 0.
+    /// round trip. 0 to 3; more count as 3.
+    ///
+    /// By default the host decides. While more than half a percent of the last few hundred datagrams with
+    /// data to this peer were lost, reliable packets of up to 64 bytes get a copy, above 10 % two, and
+    /// above 20 % three. These copies are a sixteenth of the bytes that are sent at most, so that events
+    /// among other packets are copied, and few packets of a flow that has no others. None are made under
+    /// [`Policy::Paper`](crate::Policy::Paper). 0 asks for no copies, whatever is lost.
     ///
     /// Copies are for small packets. They take a quarter of a datagram at most: a packet that is longer
     /// than that (270 bytes, with datagrams of 1200) is not copied, and of a packet in fragments only the
@@ -76,11 +82,11 @@ impl SendOptions {
     #[must_use]
     pub const fn redundancy(mut self, copies: u8) -> Self {
         // `Ord::min` is no `const fn`.
-        self.redundancy = if copies < REDUNDANCY_MAX {
+        self.redundancy = CopyCount::fixed(if copies < REDUNDANCY_MAX {
             copies
         } else {
             REDUNDANCY_MAX
-        };
+        });
         self
     }
 
@@ -147,6 +153,28 @@ impl SendOptions {
     pub const fn key(mut self, key: u64) -> Self {
         self.key = Some(key);
         self
+    }
+}
+
+/// The number of copies of a packet or a message. One byte, where an option of a number has two: these travel
+/// with each message, and would take 20 instructions of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyCount(u8);
+
+impl CopyCount {
+    /// The host decides, by the loss that it measures.
+    pub(crate) const BY_HOST: Self = Self(u8::MAX);
+    pub(crate) const NONE: Self = Self(0);
+
+    /// `copies` is less than 255.
+    pub(crate) const fn fixed(copies: u8) -> Self {
+        Self(copies)
+    }
+
+    /// The number that was asked for; `None` if the host decides.
+    #[inline]
+    pub(crate) fn get(self) -> Option<u8> {
+        (self != Self::BY_HOST).then_some(self.0)
     }
 }
 

@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use crate::config::Priority;
 use crate::frame::{Control, Length, Message, Mode, Packet};
+use crate::options::CopyCount;
 
 /// The bytes of a message that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl MessageBytes {
 pub(crate) struct NextMessage {
     pub(crate) message: Message<MessageBytes>,
     /// The number of further frames that carry it, if they have room (`docs/deviations.md` P8).
-    pub(crate) copies: u8,
+    pub(crate) copies: CopyCount,
 }
 
 impl NextMessage {
@@ -72,7 +73,9 @@ impl NextMessage {
             return false;
         };
         // A message of which copies leave later has bytes of its own from the start.
-        packet.mode == Mode::Unreliable && packet.fragment.is_some() && self.copies == 0
+        packet.mode == Mode::Unreliable
+            && packet.fragment.is_some()
+            && self.copies.get().unwrap_or(0) == 0
     }
 }
 

@@ -10,10 +10,12 @@ use std::io;
 use std::path::Path as Folder;
 
 use self::flow::{Service, flow};
-use crate::peers::porous::{Porous, modern_copied_pair, modern_pair, paper_pair};
+use crate::peers::porous::{
+    Porous, modern_copied_pair, modern_pair, modern_uncopied_pair, paper_pair,
+};
 
 /// The variants that are compared, in the order of the table.
-const VARIANTS: [Variant; 3] = [
+const VARIANTS: [Variant; 4] = [
     Variant {
         name: "paper",
         open: paper_pair,
@@ -21,6 +23,10 @@ const VARIANTS: [Variant; 3] = [
     Variant {
         name: "modern",
         open: modern_pair,
+    },
+    Variant {
+        name: "redundancy 0",
+        open: modern_uncopied_pair,
     },
     Variant {
         name: "redundancy 1",

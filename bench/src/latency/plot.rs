@@ -11,14 +11,15 @@ use super::{Bar, JITTERS, SERVICES, Service, VARIANTS};
 const SIZE: (u32, u32) = (900, 360);
 
 /// The colours of the variants.
-const COLOURS: [RGBColor; 3] = [
+const COLOURS: [RGBColor; 4] = [
     RGBColor(120, 120, 120),
     RGBColor(31, 119, 180),
+    RGBColor(214, 139, 38),
     RGBColor(44, 160, 44),
 ];
 
 /// The width of a bar, where groups are 1 apart.
-const WIDTH: f64 = 0.25;
+const WIDTH: f64 = 0.2;
 
 pub(super) fn svg(bars: &[Bar]) -> io::Result<String> {
     let mut text = String::new();

@@ -13,6 +13,11 @@ datagram travels 30 ms, and up to twice the jitter longer, each time as likely a
 not overtake others; 2 % are lost. A message that is not lost takes the same time without the repair:
 30 ms, the jitter, and what it waits for the next frame.
 
+*modern* has default options: while frames get lost, the host copies small reliable packets by itself, as
+far as a sixteenth of the bytes goes. That is enough for events among other packets, and for few messages
+of this flow, which has no others. *redundancy 0* and *redundancy 1* are the same policy with no copies,
+and with one of each message.
+
 *Served once a frame* means: the program calls the host each 16.7 ms, and does nothing in between.
 *At every arrival*: it also wakes when a datagram comes or a deadline passes.
 

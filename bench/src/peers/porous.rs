@@ -18,6 +18,11 @@ pub(crate) fn modern(seed: u64) -> Ends {
     boxed(modern_pair(seed))
 }
 
+/// The recommended policy without any copies.
+pub(crate) fn modern_uncopied(seed: u64) -> Ends {
+    boxed(modern_uncopied_pair(seed))
+}
+
 /// The recommended policy, with one copy of each reliable message in the spare bytes of a later datagram.
 pub(crate) fn modern_copied(seed: u64) -> Ends {
     boxed(modern_copied_pair(seed))
@@ -36,7 +41,17 @@ pub(crate) fn modern_pair(seed: u64) -> [Porous; 2] {
 
 /// [`modern_copied`] with its own type, for benches of porous alone.
 pub(crate) fn modern_copied_pair(seed: u64) -> [Porous; 2] {
-    modern_pair(seed).map(|end| Porous { copies: 1, ..end })
+    with_copies(1, seed)
+}
+
+/// [`modern_uncopied`] with its own type, for benches of porous alone.
+pub(crate) fn modern_uncopied_pair(seed: u64) -> [Porous; 2] {
+    with_copies(0, seed)
+}
+
+fn with_copies(copies: u8, seed: u64) -> [Porous; 2] {
+    let copies = Some(copies);
+    modern_pair(seed).map(|end| Porous { copies, ..end })
 }
 
 fn boxed(pair: [Porous; 2]) -> Ends {
@@ -66,8 +81,8 @@ pub(crate) struct Porous {
     remote: u8,
     peer: Option<PeerId>,
     state: State,
-    /// Copies of each reliable message.
-    copies: u8,
+    /// Copies of each reliable message; `None` if the host decides.
+    copies: Option<u8>,
     buf: Vec<u8>,
 }
 
@@ -79,7 +94,7 @@ impl Porous {
             remote,
             peer,
             state: State::Connecting,
-            copies: 0,
+            copies: None,
         }
     }
 
@@ -114,7 +129,9 @@ impl Endpoint for Porous {
 
     fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
         let options = if reliable {
-            SendOptions::new(Mode::Reliable).redundancy(self.copies)
+            let options = SendOptions::new(Mode::Reliable);
+            self.copies
+                .map_or(options, |copies| options.redundancy(copies))
         } else {
             Mode::Unreliable.into()
         };

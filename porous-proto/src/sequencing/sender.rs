@@ -13,7 +13,7 @@ use super::transfer_window::{Sent, TransferWindow};
 use super::{SequencingParams, Shared, Totals, cost};
 use crate::event::Outcome;
 use crate::frame::{Control, Fates, Fragment, Length, Marker, Message, Mode, Packet};
-use crate::options::SendOptions;
+use crate::options::{CopyCount, SendOptions};
 use crate::serial;
 use crate::source::{MessageBytes, NextMessage};
 use crate::stats::SendProgress;
@@ -132,7 +132,7 @@ impl Sender {
         if let Some(control) = self.controls.pop_front() {
             return Some(NextMessage {
                 message: Message::Control(control),
-                copies: 0,
+                copies: CopyCount::NONE,
             });
         }
         let mut current = match self.current.take() {
@@ -558,7 +558,7 @@ fn next_part(
         )
     } else if current.options.mode == Mode::Unreliable {
         let mut part = MessageBytes::Own(current.payload.slice(start..end));
-        if current.options.redundancy > 0 {
+        if current.options.redundancy.get().unwrap_or(0) > 0 {
             part.detach(); // a copy waits until it has left
         }
         (Fragment::new(offset, whole), part)

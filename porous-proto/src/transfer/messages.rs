@@ -8,6 +8,7 @@ use super::TransferParams;
 use super::copies::{Copies, Offer};
 use super::plan::Plan;
 use super::rates::Rates;
+use super::redundancy::Redundancy;
 use super::send_queue::SendQueue;
 #[cfg(any(test, feature = "audit"))]
 use super::store::Chain;
@@ -25,6 +26,7 @@ pub(super) struct Messages {
     pub(super) store: Store,
     send_queue: SendQueue,
     pub(super) copies: Copies,
+    pub(super) redundancy: Redundancy,
     dropped: Dropped,
     /// Makes LIMITS, which are messages of this layer and not of the source.
     pub(super) rates: Rates,
@@ -38,6 +40,7 @@ impl Messages {
             store: Store::new(),
             send_queue: SendQueue::default(),
             copies: Copies::new(params.max_datagram),
+            redundancy: Redundancy::new(params.policy),
             dropped: Dropped::new(params.window),
             rates: Rates::new(params),
             copies_of_lost: u8::from(params.policy == Policy::Modern),
@@ -74,11 +77,15 @@ impl Messages {
         let Some(next) = source.next_message(priority, most) else {
             return false;
         };
+        let copies = match next.copies.get() {
+            Some(copies) => copies,
+            None => self.redundancy.copies(&next.message),
+        };
         let outgoing = Outgoing {
             is_view: next.is_view(),
             message: next.message,
             priority,
-            copies: next.copies,
+            copies,
             probed: false,
         };
         self.send_queue.push_new(&mut self.store, outgoing);

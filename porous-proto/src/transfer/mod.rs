@@ -20,6 +20,7 @@ mod rates;
 mod received;
 mod record;
 mod recovery;
+mod redundancy;
 mod rtt;
 mod send_queue;
 mod signals;
@@ -586,6 +587,7 @@ impl Transfer {
             flight: self.outbound.queue.flight(),
         };
         self.outbound.path.control.on_sent(&leaving, now);
+        self.outbound.messages.redundancy.on_sent(len);
         self.leave_out();
         Ok(len)
     }

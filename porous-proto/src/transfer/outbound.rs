@@ -11,6 +11,7 @@ use super::path::{NewestAcked, Newly, Path};
 use super::probe::Probes;
 use super::queue::{Kind, Taken, TransferQueue};
 use super::recovery::Due;
+use super::redundancy::Redundancy;
 use super::signals::Sentinels;
 use crate::config::Policy;
 use crate::event::Ecn;
@@ -121,6 +122,9 @@ impl Outbound {
             if let Some(late) = self.queue.take_late(id) {
                 if late.is_data() {
                     self.figures.on_spurious(now);
+                    if self.path.carried(id) {
+                        self.messages.redundancy.on_late();
+                    }
                 }
                 self.path.on_late(id, &late, now);
                 self.path.on_overtaken(id, &late, now);
@@ -141,6 +145,7 @@ impl Outbound {
             self.messages.on_acknowledged(contents, source);
             if sent.is_data() {
                 self.figures.on_acknowledged(now);
+                self.messages.redundancy.on_acknowledged();
                 newly.add(&sent);
             }
         }
@@ -168,6 +173,10 @@ impl Outbound {
         self.settle(now);
         if taken.sent.is_data() {
             self.figures.on_lost(now);
+            // What a move has cut off tells nothing of the path.
+            if self.path.carried(id) {
+                self.messages.redundancy.on_lost();
+            }
         }
         self.path.on_lost(id, &taken.sent, &self.queue, now);
         self.salvage(id, taken, source);
@@ -230,6 +239,7 @@ impl Outbound {
         // Another port alone is the doing of a router on the same path, whose measurements hold on.
         if let Some(params) = params {
             self.path.renew(params, first);
+            self.messages.redundancy = Redundancy::new(params.policy);
         }
     }
 

@@ -17,6 +17,7 @@ use super::*;
 use crate::config::Priority;
 use crate::congestion::Congestion;
 use crate::frame::{Check, Context, Control, Integrity, MAX_MESSAGES, Message, Mode, Packet, Rest};
+use crate::options::CopyCount;
 use crate::source::{MessageBytes, NextMessage};
 
 const MTU: usize = 512;
@@ -61,7 +62,7 @@ fn message(name: u8, len: usize, mode: Mode) -> NextMessage {
     };
     NextMessage {
         message: Message::Packet(packet),
-        copies: 0,
+        copies: CopyCount::NONE,
     }
 }
 

@@ -367,10 +367,8 @@ impl Stage {
         }
         let actor = &mut self.actors[index];
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
-        // Half of all packets are copied.
-        let copies = u8::try_from(actor.draw.below(6))
-            .unwrap_or(0)
-            .saturating_sub(2);
+        // Half of all packets are copied for sure, and a third if the host finds that they should be.
+        let copies = actor.draw.below(6).checked_sub(2);
         let wishes = wishes(&mut actor.draw, mode, self.contract.token());
         let fickle = wishes.fickle.then(|| actor.draw.often(50));
         // A packet that may not come must differ from one that has to.
@@ -380,13 +378,12 @@ impl Stage {
         if packet.len() > max {
             return false; // a handshake that was damaged, and no room for a number
         }
+        let mut options = wishes.options();
+        if let Some(copies) = copies {
+            options = options.redundancy(u8::try_from(copies).unwrap_or(0));
+        }
         let host = self.world.host_mut(address);
-        match host.send(
-            peer,
-            ChannelId(channel),
-            packet.clone(),
-            wishes.options().redundancy(copies),
-        ) {
+        match host.send(peer, ChannelId(channel), packet.clone(), options) {
             Ok(()) => {
                 self.contract.sent(side, peer, channel, wishes, packet);
                 self.cancel(index, (peer, channel), wishes.receipt, fickle);

@@ -13,6 +13,7 @@ mod budget;
 mod clocks;
 mod connection_ids;
 mod controllers;
+mod copy_costs;
 mod delivery;
 mod determinism;
 mod disconnect;

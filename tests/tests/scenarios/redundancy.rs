@@ -73,6 +73,23 @@ fn a_lost_packet_with_a_copy_comes_a_tick_later() {
     }
 }
 
+/// P8: with nothing asked for.
+#[test]
+fn a_small_packet_is_copied_by_itself_while_frames_get_lost() {
+    let event = SendOptions::new(Mode::Reliable);
+    let [mut by_itself, mut never] = [event, event.redundancy(0)].map(|event| {
+        let mut late = late_events(Policy::Modern, event);
+        late.sort_unstable();
+        late
+    });
+    let middle = |late: &mut Vec<u64>| late[late.len() / 2];
+    let (with, without) = (middle(&mut by_itself), middle(&mut never));
+    assert!(with <= 67 && without >= 115, "{with} and {without} ms");
+    // The paper's policy stays what it is.
+    let paper = |event| late_events(Policy::Paper, event);
+    assert_eq!(paper(event), paper(event.redundancy(0)));
+}
+
 /// P8.
 #[test]
 fn unreliable_packets_with_copies_are_seldom_lost() {
@@ -98,13 +115,12 @@ fn unreliable_packets_with_copies_are_seldom_lost() {
 }
 
 /// The bytes that arrive in 20 s if there is always more to send than the line carries.
-fn goodput(policy: Policy, copies: u8, packets: &[usize]) -> usize {
+fn goodput(policy: Policy, options: SendOptions, packets: &[usize]) -> usize {
     let mut sum = 0;
     for seed in 1..=6 {
         let line = LinkConfig::new().rate(1_000_000).loss(5.0);
         let mut pair = ticking(seed, line, policy);
         let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
-        let options = SendOptions::new(Mode::Reliable).redundancy(copies);
         for _ in 0..1200 {
             for &len in packets {
                 let host = pair.world.host_mut(Pair::A);
@@ -125,11 +141,17 @@ fn copies_of_everything_cost_a_full_line_next_to_nothing() {
     for policy in [Policy::Paper, Policy::Modern] {
         // Many small packets; and packets that leave a large part of each datagram spare.
         let mixes = [&[64; 40][..], &[700, 64, 700, 64, 700, 64, 64]];
-        let [none, three] = [0, 3].map(|copies| {
-            let each = mixes.map(|packets| goodput(policy, copies, packets));
+        let options = SendOptions::new(Mode::Reliable);
+        let wishes = [options.redundancy(0), options.redundancy(3), options];
+        let [none, three, by_itself] = wishes.map(|options| {
+            let each = mixes.map(|packets| goodput(policy, options, packets));
             each.iter().sum::<usize>()
         });
         assert!(none > 2 * 6 * 20 * 55_000, "{policy:?}: not full, {none}");
         assert!(three * 100 >= none * 97, "{policy:?}: {three} of {none}");
+        assert!(
+            by_itself * 100 >= none * 98,
+            "{policy:?}: {by_itself} of {none}"
+        );
     }
 }

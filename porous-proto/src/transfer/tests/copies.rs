@@ -12,10 +12,32 @@ fn sides() -> [Side; 2] {
 impl Side {
     fn queue(&mut self, name: u8, len: usize, mode: Mode, copies: u8) {
         let message = NextMessage {
-            copies,
+            copies: CopyCount::fixed(copies),
             ..message(name, len, mode)
         };
         self.script.low.push_back(message);
+    }
+
+    /// An event of which the host decides how many copies leave, and a state.
+    fn queue_event(&mut self, event: u8, state: u8) {
+        let by_host = NextMessage {
+            copies: CopyCount::BY_HOST,
+            ..message(event, 20, Mode::Reliable)
+        };
+        self.script.low.push_back(by_host);
+        self.queue(state, 100, Mode::Unreliable, 0);
+    }
+
+    /// Sends states, of which one in `every` is lost.
+    fn lose(&mut self, frames: u64, every: u64) {
+        for n in 0..frames {
+            self.queue(200, 100, Mode::Unreliable, 0);
+            let id = self.transfer.outbound.queue.next();
+            assert!(self.later().is_some());
+            if n % every > 0 {
+                self.acknowledge(&[id]);
+            }
+        }
     }
 
     /// No message is in the store.
@@ -326,4 +348,60 @@ fn a_late_probe_repeats_each_message_once() {
     assert_eq!(frames.iter().find(twice), None);
     let all = |frame: &Vec<u8>| frame.ends_with(&[0, 1, 2, 3]);
     assert!(frames.iter().any(all), "{frames:?}");
+}
+
+/// P8: small reliable packets of which nothing is said are copied while frames get lost.
+#[test]
+fn a_path_that_loses_frames_gets_copies_by_itself() {
+    for (policy, every, copies) in [
+        (Policy::Modern, 1000, 0),
+        (Policy::Modern, 20, 1),
+        (Policy::Modern, 8, 2),
+        (Policy::Paper, 20, 0),
+    ] {
+        let mut side = Side::with(policy);
+        side.lose(999, every);
+        side.queue_event(0, 1);
+        assert_eq!(side.later(), Some(vec![0, 1]));
+        for n in 0..4 {
+            side.queue(2, 100, Mode::Unreliable, 0);
+            let names = if n < copies { vec![2, 0] } else { vec![2] };
+            assert_eq!(side.later(), Some(names), "{policy:?} {every}");
+        }
+        // What the application asks for stays: also none.
+        side.queue(3, 20, Mode::Reliable, 0);
+        assert_eq!(side.later(), Some(vec![3]));
+        side.queue(4, 100, Mode::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![4]));
+    }
+}
+
+/// P8: what was on its way when the remote host moved is no loss of the path, and nothing is known of a new
+/// path.
+#[test]
+fn a_remote_host_that_moves_starts_no_copies() {
+    for same_host in [true, false] {
+        let mut side = Side::with(Policy::Modern);
+        side.lose(3, 4);
+        for _ in 0..20 {
+            side.queue(200, 100, Mode::Unreliable, 0);
+            assert!(side.later().is_some());
+        }
+        side.transfer
+            .on_moved(same_host, &mut side.script, side.now);
+        side.queue_event(0, 1);
+        assert_eq!(side.later(), Some(vec![0, 1]));
+        side.queue(2, 100, Mode::Unreliable, 0);
+        assert_eq!(side.later(), Some(vec![2]), "{same_host}");
+    }
+    for (same_host, names) in [(true, vec![2, 0]), (false, vec![2])] {
+        let mut side = Side::with(Policy::Modern);
+        side.lose(200, 20);
+        side.transfer
+            .on_moved(same_host, &mut side.script, side.now);
+        side.queue_event(0, 1);
+        assert_eq!(side.later(), Some(vec![0, 1]));
+        side.queue(2, 100, Mode::Unreliable, 0);
+        assert_eq!(side.later(), Some(names), "{same_host}");
+    }
 }

@@ -1,27 +1,30 @@
 //! A controller for games and lossy lines (`docs/deviations.md` P12). The window follows the delay of the
-//! queue, so that the queue stays short and losses by chance do no harm (FAST TCP, Wei et al. 2006). Beside
-//! connections that fill the queue until it overflows it follows losses, as they do, until they are gone (the
-//! idea is that of Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured.
+//! queue, so that the queue stays short and losses by chance do no harm (FAST TCP, Wei et al. 2006). Where
+//! that is not enough it asks the path by sending less: for a round, to see whose the queue is, and for some
+//! hundred frames, to see whose the losses are. Beside connections that fill the queue until it overflows, and
+//! where the queue is too short to be seen, it follows losses, as others do (the idea is that of Copa, Arun and
+//! Balakrishnan 2018). `docs/design.md` says why, and what was measured.
 
+mod drain;
+mod losses;
 mod path;
 mod rivals;
+mod round;
 mod start;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-use self::path::{Acked, Fastest, LONGEST, Path, Round, bytes_in, per_second};
-use self::rivals::{Losses, Rivals};
+use self::drain::{Drain, Drains, Finding};
+use self::losses::{ALL, Losses};
+use self::path::Path;
+use self::rivals::Rivals;
+use self::round::{Acked, Fastest, LONGEST, Round, bytes_in, per_second};
 use self::start::Start;
+use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::{Instant, Micros};
-
-/// Time between drains: the queue is emptied, to see the path without it.
-const DRAIN_EVERY: Micros = Micros::from_secs(4);
-
-/// Time from the end of slow start to the first drain. It is short, as a connection that comes late sees the
-/// queue of others as part of the path, and takes more for it.
-const DRAIN_FIRST: Micros = Micros::from_secs(1);
 
 /// The most bytes of a datagram (UDP).
 const MTU_MAX: u32 = u16::MAX as u32;
@@ -32,6 +35,13 @@ const PATIENCE: u32 = 3;
 /// The most doublings of what is added to the window.
 const HASTE_MAX: u32 = 6;
 
+/// Frames in a window from which on losses may be taken for chance. A connection with fewer is one of many, or
+/// a slow one that loses little by following losses.
+const FEW: u32 = 16;
+
+/// Drains without effect after which there is no queue.
+const QUIET: u32 = 8;
+
 /// What the window follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -41,6 +51,19 @@ enum Phase {
     Steady,
     /// Losses, beside connections that fill the queue.
     Competing,
+    /// Losses, which are this connection's own: `part` of its frames, in 1024ths, was lost at this time.
+    /// `quiet`: consecutive drains that did not change the round trip, as there was no queue.
+    Yielding {
+        since: Instant,
+        part: u32,
+        quiet: u32,
+    },
+}
+
+impl Phase {
+    const fn follows_losses(self) -> bool {
+        matches!(self, Self::Competing | Self::Yielding { .. })
+    }
 }
 
 /// The controller of one peer.
@@ -48,7 +71,7 @@ enum Phase {
 pub(super) struct Lean {
     mtu: u32,
     phase: Phase,
-    /// In bytes, without the drain.
+    /// In bytes, without what a drain holds back.
     window: u32,
     start: Start,
     path: Path,
@@ -64,15 +87,11 @@ pub(super) struct Lean {
     /// Consecutive rounds with next to no queue.
     short: u32,
     losses: Losses,
+    trials: Trials,
     rivals: Rivals,
+    drains: Drains,
     /// Consecutive rounds without a sample of the round trip.
     silent: u32,
-    /// When the window began to follow losses, as that of rivals does.
-    competing: Instant,
-    /// When the next drain is due.
-    drain_at: Instant,
-    /// Bytes that the window is smaller by while the queue is emptied.
-    drain: u32,
     /// The window before the last cut, in bytes.
     uncut: Option<u32>,
 }
@@ -93,21 +112,32 @@ impl Lean {
             is_growing: false,
             short: 0,
             losses: Losses::default(),
+            trials: Trials::default(),
             rivals: Rivals::default(),
+            drains: Drains::default(),
             silent: 0,
-            competing: Instant::ZERO,
-            drain_at: Instant::ZERO,
-            drain: 0,
             uncut: None,
         }
     }
 
     fn set_window(&mut self, window: u32) {
-        self.window = window.clamp(2 * min_window(self.mtu), MAX_WINDOW);
+        self.window = window.clamp(min_window(self.mtu), MAX_WINDOW);
     }
 
     fn share(&self) -> u32 {
         self.path.share(self.window, self.mtu)
+    }
+
+    /// How long the queue is if only this connection has its share in it.
+    fn wanted(&self) -> Micros {
+        self.path.wanted(self.window, self.mtu)
+    }
+
+    /// Reduces the window to what passes in a round trip without a queue, at `rate` bytes a second, and the
+    /// share.
+    fn fit(&mut self, rate: u32, rtt: Micros) {
+        let fits = bytes_in(rate, rtt).saturating_add(self.share());
+        self.set_window(self.window.min(fits));
     }
 
     fn on_start(&mut self, ack: &Acked) {
@@ -117,7 +147,7 @@ impl Lean {
             let more = self.start.growth(ack, self.window, &self.path);
             self.set_window(self.window.saturating_add(more));
         }
-        if self.start.is_enough(ack.step, &self.path) {
+        if self.round.is_limited() && self.start.is_enough(ack.step, &self.path) {
             self.leave_start(ack);
         }
     }
@@ -125,11 +155,9 @@ impl Lean {
     /// The path is full: slow start is over.
     fn leave_start(&mut self, ack: &Acked) {
         self.phase = Phase::Steady;
-        // What arrives in a round trip without a queue is what fits.
         let rate = self.rate.get().max(self.round.rate(ack.now));
-        let fits = bytes_in(rate, self.path.base() + ack.step);
-        self.set_window(self.window.min(fits.saturating_add(self.share())));
-        self.drain_at = ack.now + DRAIN_FIRST;
+        self.fit(rate, self.path.floor() + ack.step);
+        self.drains.begin_anew(ack.now);
         self.begin_anew(ack.now);
     }
 
@@ -151,34 +179,86 @@ impl Lean {
         self.silent = 0;
         let rate = round.rate(ack.now);
         self.is_growing = rate > self.rate.get() / 16 * 17;
-        self.rate.note(rate);
-        self.drain = 0; // a drain lasts for one round
+        // What an application sends says how fast the path is only if it is faster than anything before.
+        if round.is_limited() || rate > self.rate.get() {
+            self.rate.note(rate);
+        }
+        if self.skip == 0 {
+            self.on_whole_round(&round, ack.now);
+        }
+        if self.phase == Phase::Start {
+            self.on_start_round(&round, rate, ack);
+        } else if self.skip > 0 {
+            self.on_skipped_round(&round, ack);
+        } else if self.phase == Phase::Steady {
+            self.on_steady_round(&round, ack);
+        } else {
+            self.on_competing_round(&round, ack);
+        }
+    }
+
+    /// A round of which all was sent with the window as it is.
+    fn on_whole_round(&mut self, round: &Round, now: Instant) {
+        self.path.on_round(round.rtt);
+        // A window that is not used makes no queue and loses nothing: both are those of the path.
+        if !round.is_limited() && !self.phase.follows_losses() {
+            self.path.learn(round.rtt);
+        }
+        if !round.is_used() && !matches!(self.phase, Phase::Yielding { .. }) {
+            self.trials.learn(&self.losses);
+        }
         match self.phase {
-            // All samples of a round are enough to end slow start, however few they are: a remote host must
-            // not gain by acknowledging seldom.
-            Phase::Start if Start::is_long(round.rtt, ack.step, &self.path) => {
-                self.leave_start(ack);
+            Phase::Steady => self.on_steady_losses(round, now),
+            Phase::Yielding { since, part, quiet } => {
+                self.on_own_losses(since, part, quiet >= QUIET, round, now);
             }
-            Phase::Start => {}
-            Phase::Steady if self.skip > 0 => self.skip -= 1,
-            Phase::Steady => self.on_steady_round(&round, ack),
-            Phase::Competing => self.on_competing_round(&round, ack),
+            Phase::Start | Phase::Competing => {}
+        }
+    }
+
+    fn on_start_round(&mut self, round: &Round, rate: u32, ack: &Acked) {
+        // All samples of a round are enough to end slow start, however few they are: a remote host must not
+        // gain by acknowledging seldom.
+        let is_long = Start::is_long(round.rtt, ack.step, &self.path) && round.is_limited();
+        // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
+        let is_full = self.start.on_round(rate, round.is_used()) && self.losses.last() > ALL / 16;
+        if is_long || is_full {
+            self.leave_start(ack);
+        }
+    }
+
+    /// A round of which a part was sent with another window.
+    fn on_skipped_round(&mut self, round: &Round, ack: &Acked) {
+        self.skip -= 1;
+        let Some(mut drain) = self.drains.current else {
+            return;
+        };
+        if self.skip > 0 {
+            drain.on_first_round();
+            self.drains.current = Some(drain);
+            return;
+        }
+        self.drains.current = drain.longer(round.rtt, self.window, &self.path);
+        if self.drains.current.is_some() {
+            self.skip = 2;
+        } else {
+            self.on_drained(&drain, round, ack);
         }
     }
 
     fn on_steady_round(&mut self, round: &Round, ack: &Acked) {
         let queue = self.path.queue(round.rtt, ack.step);
         let own = self.path.wanted(self.rivals.window(), self.mtu);
-        let excess = queue - own;
+        let excess = queue - own - 2 * self.path.noise();
         // Before the window changes: what exceeds the share of this connection although the window has given
-        // way belongs to others.
-        if self.rivals.on_round(excess, self.path.base(), ack.now) {
-            return self.compete(ack.now);
+        // way belongs to others, or to the path.
+        if round.is_limited() && self.rivals.on_round(excess, &self.path) {
+            return self.begin_drain(self.window / 2, ack.now);
         }
         self.rivals.note(self.window, ack.now);
-        let is_short = queue < self.path.wanted(self.window, self.mtu) / 2 && round.is_limited;
+        let is_short = queue < self.wanted() / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
-        if !round.is_limited {
+        if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
         }
         let target = self.target(round.rtt, queue);
@@ -186,13 +266,15 @@ impl Lean {
         // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
         // Where no queue is seen there is nothing to empty.
-        if ack.now >= self.drain_at && !queue.is_zero() {
-            self.drain_at = ack.now + DRAIN_EVERY;
-            self.begin_drain(round.rtt, queue);
+        if self.drains.is_due(ack.now) && !queue.is_zero() {
+            // Four times what this connection has in the queue, as others have something there as well; a
+            // quarter of the window at most, so that the rate hardly suffers.
+            let queued = bytes_in(self.rate.get(), queue);
+            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), ack.now);
         }
     }
 
-    /// The window at which as much is in the queue as is wanted there: window · base / rtt + share (FAST
+    /// The window at which as much is in the queue as is wanted there: window · floor / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Micros, queue: Micros) -> u32 {
         let without = (rtt - queue).get();
@@ -201,54 +283,173 @@ impl Lean {
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
+        // On a path with jitter a round that is short by chance must not empty the line.
+        let noise = bytes_in(self.rate.get(), self.path.noise());
         let share = self.share();
         let target = part.saturating_add(share.saturating_mul(1 << haste));
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
-        // bounds haste.
-        target.min(self.most().saturating_add(share))
+        // bounds haste. In a trial the window stays as it is, unless there is a queue.
+        let most = self.most().saturating_add(share).saturating_add(noise);
+        let most = if self.trials.is_open() {
+            self.window
+        } else {
+            most
+        };
+        target.saturating_add(noise).min(most)
     }
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = u64::from(bytes_in(self.rate.get(), self.path.base()));
+        let fits = u64::from(bytes_in(self.rate.get(), self.path.floor()));
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
-        let more = if self.is_growing { 64 } else { 32 };
-        let most = fits * u64::from(256 + more + self.losses.part()) / 256;
+        let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
+        let most = fits * u64::from(ALL + more) / u64::from(ALL - self.trials.chance());
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
-    /// For a round trip less is sent, to see the path without its queue.
-    fn begin_drain(&mut self, rtt: Micros, queue: Micros) {
-        // Three times what this connection has in the queue, as others have something there as well; a
-        // quarter of the window at most, so that the rate hardly suffers.
-        let thrice = 3 * u64::from(self.window);
-        let queued = thrice.saturating_mul(queue.get()) / rtt.get().max(1);
-        let queued = u32::try_from(queued).unwrap_or(u32::MAX);
-        self.drain = queued.min(self.window / 4) + self.window / 32;
+    /// For a round trip less is sent, to see what that changes.
+    fn begin_drain(&mut self, held: u32, now: Instant) {
+        self.drains.begin(held, self.window, &self.path, now);
         self.skip = 2;
     }
 
+    /// Less was sent for a round, or for some.
+    fn on_drained(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
+        if drain.has_shown_path(round.rtt) {
+            self.fit(self.rate.get(), self.path.floor());
+        }
+        if drain.is_lower(round.rtt, &self.path) {
+            self.path.set_floor(round.rtt + 2 * self.path.noise());
+            self.fit(self.rate.get(), self.path.floor());
+            self.trials.forget();
+        }
+        let finding = drain.finding(round.rtt, &self.path, ack.step, self.wanted());
+        match (self.phase, finding) {
+            (Phase::Yielding { since, part, quiet }, _) => {
+                let quiet = if drain.is_quiet(round.rtt, &self.path, ack.step) {
+                    quiet + 1
+                } else {
+                    0
+                };
+                self.phase = Phase::Yielding { since, part, quiet };
+                let is_short =
+                    finding == Finding::Empty && drain.was_long(&self.path, self.wanted());
+                if is_short || drain.has_shown_path(round.rtt) {
+                    self.steady(ack.now);
+                }
+            }
+            (Phase::Competing, Finding::Empty | Finding::Alone) => self.steady(ack.now),
+            // Nobody else is there: the larger windows of before were those of a faster path.
+            (_, Finding::Empty | Finding::Alone) => {}
+            // A longer path loses no more than before.
+            (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
+                self.on_longer_path(drain, round, ack)
+            }
+            (Phase::Steady, _) => self.compete(),
+            _ => {}
+        }
+    }
+
+    /// What was taken for a queue is the path.
+    fn on_longer_path(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
+        self.path.set_floor((3 * drain.before + round.rtt) / 4);
+        self.set_window(self.rivals.window().max(self.window));
+        self.steady(ack.now);
+    }
+
+    /// The window follows the delay again.
+    fn steady(&mut self, now: Instant) {
+        self.phase = Phase::Steady;
+        self.short = 0;
+        self.begin_anew(now);
+    }
+
     /// Others fill the queue.
-    fn compete(&mut self, now: Instant) {
+    fn compete(&mut self) {
         self.phase = Phase::Competing;
-        self.competing = now;
+        self.trials.stop();
         // What this connection had before it gave way is taken back, and defended as the others do.
         self.set_window(self.rivals.window().max(self.window));
     }
 
-    /// A round beside rivals, by the rules of Reno: a frame more in each round trip.
+    /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
     fn on_competing_round(&mut self, round: &Round, ack: &Acked) {
-        let queue = self.path.queue(round.rtt, ack.step);
-        if round.is_limited {
-            self.set_window(self.window.saturating_add(self.mtu));
+        let is_yielding = matches!(self.phase, Phase::Yielding { .. });
+        if round.is_limited() {
+            // Where losses are this connection's own a small window grows by less, so that fewer are lost.
+            let slower = (self.window / 32).clamp(self.mtu / 2, self.mtu);
+            let more = if is_yielding { slower } else { self.mtu };
+            self.set_window(self.window.saturating_add(more));
         }
         self.rivals.note(self.window, ack.now);
-        let is_empty = queue < self.path.base() / 8;
-        if self.rivals.on_competing_round(is_empty, ack.now) {
-            self.phase = Phase::Steady;
-            self.short = 0;
-            self.drain_at = ack.now + DRAIN_EVERY;
+        if self.drains.is_due(ack.now) {
+            self.begin_drain(self.window / 2, ack.now);
+        }
+    }
+
+    /// Whether others are likely to be in the queue of a connection with this window.
+    fn is_crowded(&self, window: u32) -> bool {
+        window < FEW * self.mtu
+            || self.path.is_long(self.window, self.mtu)
+            || !self.path.is_trusted()
+    }
+
+    /// What a connection with this window sees when it asks whether losses are its own.
+    fn view(&self, window: u32, round: &Round, now: Instant) -> View {
+        View {
+            now,
+            window,
+            is_used: round.is_used(),
+            is_crowded: self.is_crowded(window),
+            is_steady: self.path.is_steady(),
+            rtt: self.smoothed,
+        }
+    }
+
+    /// Losses of a connection that follows the delay, at the end of a round.
+    fn on_steady_losses(&mut self, round: &Round, now: Instant) {
+        let view = self.view(self.window, round, now);
+        match self.trials.on_round(&mut self.losses, &view) {
+            Verdict::Open => {}
+            Verdict::Smaller => {
+                self.set_window(self.window / 8 * 7);
+                self.begin_anew(now);
+            }
+            Verdict::Chance { window } => {
+                self.set_window(window);
+                self.begin_anew(now);
+            }
+            Verdict::Own { part, window } => {
+                self.uncut = Some(window);
+                self.rivals.forget(self.window, now);
+                self.phase = Phase::Yielding {
+                    since: now,
+                    part,
+                    quiet: 0,
+                };
+                self.begin_anew(now);
+            }
+        }
+    }
+
+    /// Losses of a connection whose losses were its own, at the end of a round.
+    /// `is_quiet`: drains have shown that there is no queue.
+    fn on_own_losses(
+        &mut self,
+        since: Instant,
+        part: u32,
+        is_quiet: bool,
+        round: &Round,
+        now: Instant,
+    ) {
+        let uncut = self.uncut.unwrap_or(0);
+        let mut view = self.view(uncut, round, now);
+        view.is_crowded &= !is_quiet;
+        if self.trials.are_chance(part, since, &mut self.losses, &view) {
+            self.uncut = None;
+            self.set_window(uncut.max(self.window));
+            self.steady(now);
         }
     }
 
@@ -258,14 +459,21 @@ impl Lean {
         self.set_window(self.window / 10 * 7);
         if self.phase == Phase::Start {
             self.phase = Phase::Steady;
-            self.drain_at = now + DRAIN_FIRST;
+            self.drains.begin_anew(now);
         }
         self.begin_anew(now);
     }
 
-    /// Whether rivals hide the path now, and have not done so for too long.
-    fn is_beside_rivals(&self, now: Instant) -> bool {
-        self.phase == Phase::Competing && now.since(self.competing) < LONGEST
+    /// A frame was lost while the window follows losses.
+    fn halve(&mut self, now: Instant) {
+        self.uncut = Some(self.window);
+        self.set_window(self.window / 2);
+        self.rivals.forget(self.window, now);
+        // Where a queue overflows all that fill it lose frames at the same time. They drain it together, and
+        // see the path without it.
+        if self.drains.is_due_by_loss(now) {
+            self.begin_drain(self.window / 2, now);
+        }
     }
 }
 
@@ -274,15 +482,9 @@ impl Controller for Lean {
         self.smoothed = Micros::from(ack.smoothed_rtt).min(LONGEST);
         let ack = &Acked::from(ack);
         if let Some(rtt) = ack.rtt {
-            // Rivals keep the queue full, so that no sample shows the path without it: the shortest round
-            // trip of before must not be forgotten.
-            let keeps = self.is_beside_rivals(ack.now);
-            self.path.on_round_trip(rtt, keeps, ack.now);
+            self.path.on_round_trip(rtt, ack.now);
         }
-        // More than one frame in eight is no chance.
-        if self.losses.on_acknowledged(ack.frames, ack.sent) {
-            self.cut(ack.now);
-        }
+        self.losses.on_acknowledged(ack.frames, ack.sent);
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
             self.on_start(ack);
@@ -302,20 +504,18 @@ impl Controller for Lean {
                 self.cut(trouble.now);
                 self.uncut = None; // nothing takes a mark back
             }
-            Signal::Loss if self.phase == Phase::Competing => {
-                self.uncut = Some(self.window);
-                self.set_window(self.window / 2);
-                self.rivals.forget(self.window, trouble.now);
-            }
+            Signal::Loss if self.phase.follows_losses() => self.halve(trouble.now),
             // Without samples of the delay the queue is not seen, and losses are all there is. Otherwise a
             // remote host that says its acknowledgements waited for seconds would never see a cut.
             Signal::Loss if self.silent > 1 => self.cut(trouble.now),
-            // Losses by chance do not touch the window: only their share counts, above.
+            // Losses by chance do not touch the window: only their part counts.
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
                 self.rate = Fastest::default();
+                self.trials.stop();
+                self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin
                 // with.
                 self.set_window(self.window.min(initial_window(self.mtu)));
@@ -335,7 +535,7 @@ impl Controller for Lean {
 
     fn window(&self) -> u32 {
         self.window
-            .saturating_sub(self.drain)
+            .saturating_sub(self.drains.held())
             .max(min_window(self.mtu))
     }
 
@@ -344,8 +544,8 @@ impl Controller for Lean {
         // acknowledgement lets twice as much go; otherwise by as much as measuring is off by.
         let (rtt, sixteenths) = match self.phase {
             Phase::Start => (self.smoothed, 32),
-            Phase::Steady => (self.path.base(), 17),
-            Phase::Competing => (self.smoothed, 20),
+            Phase::Steady => (self.path.floor(), 17),
+            Phase::Competing | Phase::Yielding { .. } => (self.smoothed, 20),
         };
         let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
         let rate = u32::try_from(rate).unwrap_or(u32::MAX);

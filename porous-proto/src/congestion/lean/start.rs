@@ -1,6 +1,7 @@
 //! Slow start: how fast the window grows at first, and when it is wide enough.
 
-use super::path::{Acked, Path, bytes_in, per_second};
+use super::path::Path;
+use super::round::{Acked, bytes_in, per_second};
 use crate::time::{Instant, Micros};
 
 /// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
@@ -22,6 +23,10 @@ const SAMPLES_LATE: usize = 2;
 /// The largest factor by which the window grows in a round trip.
 const FASTEST: u32 = 8;
 
+/// Rounds in which data arrives no faster after which the path is full, if frames get lost. Two, as one round
+/// may wait for an acknowledgement.
+const STILL: u32 = 2;
+
 /// What slow start knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
@@ -30,6 +35,10 @@ pub(super) struct Start {
     recent: [u32; SAMPLES],
     /// Samples so far.
     samples: usize,
+    /// The fastest rate at which data arrived in a round, in bytes a second.
+    fastest: u32,
+    /// Rounds since then that were no faster by a quarter.
+    still: u32,
 }
 
 impl Start {
@@ -41,6 +50,17 @@ impl Start {
             }
             self.samples = self.samples.wrapping_add(1);
         }
+    }
+
+    /// Data arrived at `rate` bytes a second in a round. `is_used`: the window held data back for most of it.
+    /// Returns whether it becomes no faster, though the window grows.
+    pub(super) const fn on_round(&mut self, rate: u32, is_used: bool) -> bool {
+        if rate > self.fastest / 4 * 5 {
+            (self.fastest, self.still) = (rate, 0);
+        } else if is_used {
+            self.still = self.still.saturating_add(1);
+        }
+        self.still >= STILL
     }
 
     /// Bytes that an acknowledgement adds to the window.

@@ -1,0 +1,162 @@
+//! Less is in flight for a round: what that changes tells whose the queue is.
+
+use super::path::Path;
+use crate::time::{Instant, Micros};
+
+/// Time between drains: the queue is emptied, to see the path without it.
+const EVERY: Micros = Micros::from_secs(5);
+
+/// Time from the end of slow start to the first drain. It is short, as a connection that comes late sees the
+/// queue of others as part of the path, and takes more for it.
+const FIRST: Micros = Micros::from_secs(1);
+
+/// Time from one drain to the next that a loss begins.
+const PAUSE: Micros = Micros::from_millis(300);
+
+/// The most rounds by which a drain becomes longer.
+const LONGER: u32 = 4;
+
+/// What a drain has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finding {
+    /// There is no queue.
+    Empty,
+    /// The queue was nearly all of this connection.
+    Alone,
+    /// The round trip did not become shorter: this is the path.
+    Stiff,
+    /// The round trip became shorter by some: the queue is that of others as well.
+    Shared,
+}
+
+/// A drain that goes on, or whose result is waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drain {
+    /// Bytes that are held back.
+    held: u32,
+    /// The round trip before.
+    pub(super) before: Micros,
+    /// How much shorter it becomes if the queue is this connection's own.
+    most: Micros,
+    /// What was known as the round trip without a queue before.
+    floor: Micros,
+    /// The round trip of the round before.
+    last: Micros,
+    /// Rounds by which it has become longer.
+    longer: u32,
+}
+
+impl Drain {
+    /// A round has ended that still tells of the window before: what is held back may go, unless the drain has
+    /// become longer.
+    pub(super) const fn on_first_round(&mut self) {
+        if self.longer == 0 {
+            self.held = 0;
+        }
+    }
+
+    /// The round trip with less in flight was `rtt`. Returns the drain that goes on if the queue becomes
+    /// shorter still and was never seen that short: then all that share it drain it, and its end is near.
+    pub(super) fn longer(self, rtt: Micros, window: u32, path: &Path) -> Option<Self> {
+        let slack = Micros::from_millis(1) + 2 * path.noise();
+        let falls = self.last - rtt > self.last / 16 + slack;
+        let is_new = self.floor - rtt > slack;
+        (falls && is_new && self.longer < LONGER).then(|| Self {
+            held: window - window / (4 << self.longer),
+            last: rtt,
+            longer: self.longer + 1,
+            ..self
+        })
+    }
+
+    /// Whether a round trip of `rtt` shows a path that was taken for longer than it is by an eighth.
+    pub(super) fn has_shown_path(&self, rtt: Micros) -> bool {
+        self.floor - rtt > self.floor / 8
+    }
+
+    /// Whether a round trip of `rtt` is the same as before, and there was no queue then.
+    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path, step: Micros) -> bool {
+        let slack = path.noise() + Micros::from_millis(1) + step;
+        self.before <= path.floor() + slack && rtt + slack >= path.floor()
+    }
+
+    /// Whether the queue was so long before that its end means something. `wanted`: what this connection wants.
+    pub(super) fn was_long(&self, path: &Path, wanted: Micros) -> bool {
+        let long = self.before - self.floor.min(path.floor());
+        long > path.floor() / 8 + 2 * wanted + 2 * path.noise()
+    }
+
+    /// Whether a round trip of `rtt` is the path without a queue: below what was known, by what this
+    /// connection has held back.
+    pub(super) fn is_lower(&self, rtt: Micros, path: &Path) -> bool {
+        self.before - rtt > self.most / 2 && rtt + 2 * path.noise() < path.floor()
+    }
+
+    /// What a round trip of `rtt` means, seen by a host that is called late by `step`.
+    pub(super) fn finding(
+        &self,
+        rtt: Micros,
+        path: &Path,
+        step: Micros,
+        wanted: Micros,
+    ) -> Finding {
+        let noise = path.noise();
+        let slack = (2 * noise).max(Micros::from_millis(2)).max(wanted) + step;
+        let shorter = self.before - rtt;
+        if rtt <= path.floor() + slack {
+            Finding::Empty
+        } else if shorter > self.most / 4 * 3 {
+            Finding::Alone
+        } else if shorter < self.most / 8 + noise {
+            Finding::Stiff
+        } else {
+            Finding::Shared
+        }
+    }
+}
+
+/// The drains of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drains {
+    /// The one that goes on.
+    pub(super) current: Option<Drain>,
+    due: Instant,
+    /// When the last one began.
+    began: Instant,
+}
+
+impl Drains {
+    /// Slow start is over.
+    pub(super) fn begin_anew(&mut self, now: Instant) {
+        self.due = now + FIRST;
+    }
+
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        now >= self.due
+    }
+
+    /// Whether a loss begins a drain.
+    pub(super) fn is_due_by_loss(&self, now: Instant) -> bool {
+        self.current.is_none() && now.since(self.began) > PAUSE
+    }
+
+    /// `held` of the `window` bytes are held back for a round.
+    pub(super) fn begin(&mut self, held: u32, window: u32, path: &Path, now: Instant) {
+        let before = path.usual();
+        self.current = Some(Drain {
+            held,
+            before,
+            most: Micros::new(u64::from(held) * before.get() / u64::from(window.max(1))),
+            floor: path.floor(),
+            last: before,
+            longer: 0,
+        });
+        self.began = now;
+        self.due = now + EVERY;
+    }
+
+    /// Bytes that are held back.
+    pub(super) fn held(&self) -> u32 {
+        self.current.map_or(0, |drain| drain.held)
+    }
+}

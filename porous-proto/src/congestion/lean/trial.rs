@@ -1,0 +1,263 @@
+//! Whether frames are lost by chance or because the window is too large: with a smaller window fewer are lost
+//! in the second case.
+
+use super::losses::{ALL, Losses};
+use super::round::LONGEST;
+use crate::time::{Instant, Micros};
+
+/// Fewer losses than one in 64 are not looked into.
+const LEAST: u32 = ALL / 64;
+
+/// A loss of more than a third is not taken for chance, whatever it is.
+const MOST: u32 = ALL / 3;
+
+/// Losses that a count must have, or be expected to have, before it is judged. The number is fixed beforehand:
+/// an average that is looked at until it crosses a threshold crosses it by chance.
+const LOSSES: u32 = 24;
+
+/// Frames after which a count is judged that has fewer losses.
+const FRAMES: u32 = 2048;
+
+/// Losses after which a window that follows losses is judged.
+const LOSSES_AGAIN: u32 = 16;
+
+/// Time to the second trial; four times as long to each further one, up to a minute.
+const WAIT: Micros = Micros::from_secs(4);
+
+/// What a connection sees when it asks whether losses are its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) now: Instant,
+    pub(super) window: u32,
+    /// True if the window held data back for most of the round.
+    pub(super) is_used: bool,
+    /// True if other connections are likely to be in the queue. One of many cannot tell by a trial whether
+    /// losses are chance: its own window hardly changes them.
+    pub(super) is_crowded: bool,
+    /// True if the queue does not become longer and shorter.
+    pub(super) is_steady: bool,
+    /// The smoothed round trip.
+    pub(super) rtt: Micros,
+}
+
+impl View {
+    /// Whether a count that began at this time has seen enough of the path: outages are no losses by chance.
+    fn spans(&self, began: Instant) -> bool {
+        self.now.since(began) >= (12 * self.rtt).min(Micros::from_secs(1))
+    }
+}
+
+/// What is known of losses at the end of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing new.
+    Open,
+    /// A window of seven eighths has to be tried.
+    Smaller,
+    /// This part, in 1024ths, is lost because the window is too large, the one of before the trial.
+    Own { part: u32, window: u32 },
+    /// What is lost is chance, and the window of before may be used again.
+    Chance { window: u32 },
+}
+
+/// A smaller window, to see whether fewer frames are lost with it.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    /// The window before, in bytes.
+    window: u32,
+    /// What was lost before, in 1024ths.
+    part: u32,
+    /// Steps of seven eighths so far.
+    steps: u32,
+    /// True if fewer frames were lost in the step before.
+    is_low: bool,
+    began: Instant,
+}
+
+/// The trials of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trials {
+    trial: Option<Trial>,
+    /// No trial before this time, unless far more is lost than by chance.
+    not_before: Instant,
+    wait: Micros,
+    /// The part, in 1024ths, that is lost by chance.
+    chance: u32,
+    /// The part, in 1024ths, that is lost while the window is not used.
+    unused: u32,
+}
+
+impl Default for Trials {
+    fn default() -> Self {
+        Self {
+            trial: None,
+            not_before: Instant::ZERO,
+            wait: WAIT,
+            chance: 0,
+            unused: 0,
+        }
+    }
+}
+
+impl Trials {
+    /// The part of frames, in 1024ths, that is lost by chance. At most a third.
+    pub(super) const fn chance(&self) -> u32 {
+        self.chance
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.trial.is_some()
+    }
+
+    /// What a trial has found no longer holds.
+    pub(super) const fn forget(&mut self) {
+        (self.trial, self.chance) = (None, 0);
+    }
+
+    /// Gives a trial up without a result.
+    pub(super) const fn stop(&mut self) {
+        self.trial = None;
+    }
+
+    /// The window was not used for a round: what is lost is not lost because of it.
+    pub(super) const fn learn(&mut self, losses: &Losses) {
+        self.unused = (7 * self.unused + losses.recent()) / 8;
+    }
+
+    /// A round of a connection that follows the delay. `losses` begin a new count where the verdict is not
+    /// [`Verdict::Open`].
+    pub(super) fn on_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
+        match self.trial {
+            None => self.on_quiet_round(losses, view),
+            Some(trial) => self.on_trial_round(trial, losses, view),
+        }
+    }
+
+    /// A round without a trial.
+    fn on_quiet_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
+        let window = view.window;
+        let part = losses.recent();
+        let is_new = !self.is_known(part, view.now) && !self.is_unused(part);
+        // Beside others there is no time for counts.
+        if view.is_used && view.is_crowded && part >= LEAST && is_new {
+            return Verdict::Own { part, window };
+        }
+        let count = losses.count();
+        if count.lost < LOSSES && count.all < FRAMES {
+            return Verdict::Open;
+        }
+        let part = count.part();
+        losses.begin_anew(view.now);
+        let is_known = self.is_known(part, view.now);
+        self.chance -= self.chance.saturating_sub(part) / 8;
+        if !view.is_used || part < LEAST || is_known || view.is_crowded && self.is_unused(part) {
+            return Verdict::Open;
+        }
+        if view.is_crowded {
+            return Verdict::Own { part, window };
+        }
+        // What began this is more than usual, maybe by chance: it is counted again before anything changes.
+        self.trial = Some(Trial {
+            window,
+            part,
+            steps: 0,
+            is_low: false,
+            began: view.now,
+        });
+        Verdict::Open
+    }
+
+    /// A round with a smaller window.
+    fn on_trial_round(&mut self, trial: Trial, losses: &Losses, view: &View) -> Verdict {
+        let count = losses.count();
+        if count.all < LOSSES * ALL / trial.part.max(1) || !view.spans(trial.began) {
+            return Verdict::Open;
+        }
+        if trial.steps == 0 {
+            let part = count.part();
+            if part < LEAST || self.is_known(part, view.now) {
+                self.trial = None;
+                return Verdict::Open;
+            }
+            if part > MOST {
+                self.trial = None;
+                let window = trial.window;
+                return Verdict::Own { part, window };
+            }
+            return self.step(Trial { part, ..trial }, view.now);
+        }
+        // If the losses are this connection's own, what passes stays the same, and only so many are lost.
+        let kept = (0..trial.steps).fold(ALL, |kept, _| kept * 7 / 8);
+        let own = ALL.saturating_sub((ALL - trial.part) * ALL / kept);
+        let is_low = count.part() <= (trial.part + own) / 2;
+        // Two counts have to agree.
+        let is_last = trial.steps >= 2;
+        if is_low && trial.is_low || !is_low && is_last && !view.is_steady {
+            self.trial = None;
+            let Trial { part, window, .. } = trial;
+            Verdict::Own { part, window }
+        } else if is_low || !is_last {
+            self.step(Trial { is_low, ..trial }, view.now)
+        } else {
+            self.trial = None;
+            self.settle((trial.part + count.part()) / 2, view.now);
+            let window = trial.window;
+            Verdict::Chance { window }
+        }
+    }
+
+    /// A round of a connection that follows losses since `began`, as `part` of its frames was lost because of
+    /// its window. `view` is that of the window before the last cut. Returns whether they are chance by now.
+    pub(super) fn are_chance(
+        &mut self,
+        part: u32,
+        began: Instant,
+        losses: &mut Losses,
+        view: &View,
+    ) -> bool {
+        let count = losses.count();
+        if count.lost < LOSSES_AGAIN || !view.spans(began) {
+            return false;
+        }
+        let is_many = count.part() > part.min(MOST) / 2 && count.part() < MOST;
+        let are_chance = is_many && !view.is_crowded && view.is_steady;
+        if are_chance {
+            self.settle(count.part(), view.now);
+        } else {
+            losses.begin_anew(view.now);
+        }
+        are_chance
+    }
+
+    /// A trial with a window that is smaller by a further step.
+    fn step(&mut self, trial: Trial, now: Instant) -> Verdict {
+        self.trial = Some(Trial {
+            steps: trial.steps + 1,
+            began: now,
+            ..trial
+        });
+        Verdict::Smaller
+    }
+
+    /// Losses are chance, for some time.
+    fn settle(&mut self, chance: u32, now: Instant) {
+        self.chance = chance.min(MOST);
+        self.not_before = now + self.wait;
+        self.wait = (4 * self.wait).min(LONGEST);
+    }
+
+    /// Whether a trial has found this part to be chance, not long ago.
+    fn is_known(&self, part: u32, now: Instant) -> bool {
+        part <= 2 * self.chance + ALL / 100 && now < self.not_before
+    }
+
+    /// Whether far more is lost now than by chance: twice as much, and one in 25.
+    pub(super) fn are_more(&self, losses: &Losses) -> bool {
+        losses.last() > 2 * self.chance.max(self.unused) + ALL / 25
+    }
+
+    /// Whether this part is lost also where the window is not used.
+    const fn is_unused(&self, part: u32) -> bool {
+        self.unused > 0 && part <= 2 * self.unused + ALL / 100
+    }
+}

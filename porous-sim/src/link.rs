@@ -284,9 +284,11 @@ impl Link {
         if len > config.mtu {
             return Fate::TooLarge;
         }
+        let before = *ecn;
         let Some(left) = self.bottleneck.accept(self.now, len, config, ecn) else {
             return Fate::QueueFull;
         };
+        self.stats.marked += u64::from(*ecn != before);
         match config.ecn_path {
             EcnPath::Clean => {}
             EcnPath::Bleached => *ecn = Ecn::NotEct,

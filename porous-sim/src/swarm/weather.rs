@@ -8,7 +8,7 @@ use porous_proto::Instant;
 use super::draw::Draw;
 use super::journal::Whom;
 use super::stage::{Job, Stage};
-use crate::{LinkConfig, Queue};
+use crate::{EcnPath, LinkConfig, Queue};
 
 /// The conditions between two hosts, one way.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +86,14 @@ fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool)
     (link, harsh)
 }
 
+/// What paths do to marks of congestion: most leave them alone.
+const MARKS: [EcnPath; 4] = [
+    EcnPath::Clean,
+    EcnPath::Clean,
+    EcnPath::Bleached,
+    EcnPath::Blocked,
+];
+
 impl Stage {
     /// The weather changes from one host to another, and perhaps back as well.
     pub(super) fn change_weather(&mut self) {
@@ -99,6 +107,11 @@ impl Stage {
             };
             let drawn = draw(&mut self.chance, weather.good, corrupts);
             (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
+            let path = self.marks.pick(&MARKS);
+            let marking = weather.now.marks(self.marks.often(50));
+            weather.now = marking.ecn_path(path);
+            let disturbs = u64::from(path != EcnPath::Clean);
+            self.report.fault("paths that disturb marks", disturbs);
             if self.lateness.often(15) {
                 let percent = self.lateness.percent(150);
                 weather.harsh |= percent > 5.0;

@@ -70,6 +70,27 @@ fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     assert!((10..30).contains(&stats.frames_lost), "{stats:?}");
 }
 
+/// D9.
+#[test]
+fn a_host_that_hears_nothing_marks_ten_frames_and_no_more() {
+    let blocked = LinkConfig::new().delay(20 * MS).ecn_path(EcnPath::Blocked);
+    let modern = config::new().policy(Policy::Modern).ecn(true);
+    let mut pair = Pair::new(Seed::new(1), blocked, modern.clone(), modern);
+    pair.connect_to_listener();
+    let mut arrived = 0;
+    for _ in 0..300 {
+        pair.send(Pair::A, 0, Mode::Unreliable, vec![7; 200])
+            .unwrap();
+        pair.world.run_for(10 * MS);
+        arrived += pair.receive_all(Pair::B).len();
+    }
+    pair.world.run_for(1000 * MS);
+    arrived += pair.receive_all(Pair::B).len();
+    assert_eq!(arrived, 290);
+    let peer = pair.world.host(Pair::A).peer(pair.peer(Pair::A));
+    assert!(!peer.expect("it is connected").stats().ecn);
+}
+
 /// A clean path, which `then` changes in the middle. Returns whether frames are marked at the end.
 fn begin(then: impl FnOnce(&mut Pair, LinkConfig)) -> bool {
     let clean = LinkConfig::new().delay(20 * MS);

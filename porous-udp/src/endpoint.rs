@@ -53,7 +53,8 @@ impl<S: SystemSocket> Endpoint<S> {
     /// system can pass many datagrams in one call, the socket is set up for it: Linux and Windows join
     /// datagrams of one sender (GRO, URO). Linux, Android, Windows and Apple's systems report the marks of
     /// congestion. No known system then splits a datagram that is too long for the path; on a system that
-    /// may, [`Config::path_mtu_discovery`] is switched off.
+    /// may, [`Config::path_mtu_discovery`] is switched off. Where the socket cannot be set up,
+    /// [`Config::ecn`] is, too.
     ///
     /// # Errors
     ///
@@ -72,8 +73,8 @@ impl<S: SystemSocket> Endpoint<S> {
 
     /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
     /// where the system cannot do more. No option of the socket is changed, so
-    /// [`Config::path_mtu_discovery`] is switched off. For systems whose batches are broken: network cards
-    /// and virtual machines have been seen to lose batches.
+    /// [`Config::path_mtu_discovery`] and [`Config::ecn`] are switched off. For systems whose batches are
+    /// broken: network cards and virtual machines have been seen to lose batches.
     ///
     /// # Errors
     ///
@@ -95,6 +96,11 @@ impl<S: SystemSocket> Endpoint<S> {
         SysRng.try_next_u64().map_err(io::Error::other)?;
         let path = path(&socket);
         let inbox = Inbox::new(path.slots());
+        let config = if path.has_marks() {
+            config
+        } else {
+            config.ecn(false)
+        };
         // A probe that routers split arrives although it is too long for the path, and would prove a wrong
         // size.
         let config = if path.may_fragment() {
@@ -416,7 +422,37 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use porous_proto::{Listen, PeerState};
     use std::net::UdpSocket;
+
+    /// Whether a client marks its data, once it is connected, on a socket of this kind.
+    fn marks(path: impl FnOnce(&UdpSocket) -> Path) -> bool {
+        let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut client = Endpoint::over(open(), Config::client(), path).unwrap();
+        let mut server = Endpoint::new(open(), Config::new()).unwrap();
+        server.listen(Listen::Open).unwrap();
+        let peer = client.connect(server.local_addr().unwrap()).unwrap();
+        for _ in 0..1_000_000 {
+            for host in [&mut client, &mut server] {
+                host.receive_datagrams().unwrap();
+                host.transmit().unwrap();
+            }
+            let peer = client.peer(peer).unwrap();
+            if peer.state() == PeerState::Connected {
+                return peer.stats().ecn;
+            }
+        }
+        panic!("not connected");
+    }
+
+    /// D9.
+    #[test]
+    fn marks_are_wanted_only_of_a_socket_that_has_them() {
+        assert!(!marks(|_| Path::Plain));
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let has_marks = Path::batched(&socket).has_marks();
+        assert_eq!(marks(Path::batched), has_marks);
+    }
 
     #[test]
     fn a_path_is_searched_only_where_nobody_may_fragment() {

@@ -20,7 +20,7 @@ impl PathSettings {
         max_datagram: 1200, // passes everywhere (RFC 9000 §14)
         request_size: REQUEST_SIZE_MAX,
         path_mtu: 0,
-        ecn: false,
+        ecn: true,
         // With it, a host between the two can take a peer's place: an application has to choose that.
         roaming: false,
     };
@@ -144,15 +144,16 @@ impl Config {
     /// Whether data is sent as ECN-capable (ECT(0), RFC 3168), so that routers may mark datagrams that
     /// they would otherwise drop, or mark them earlier. The [controller](crate::congestion) is told a
     /// mark as [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come
-    /// are reported to the remote host in any case. Has no effect under
-    /// [`Policy::Paper`](crate::Policy::Paper). Default `false`.
+    /// are reported to the remote host in any case, by a byte in each acknowledgement. Has no effect under
+    /// [`Policy::Paper`](crate::Policy::Paper). Default `true`.
     ///
     /// A connection stops by itself where the path removes or invents marks or drops datagrams that have
-    /// them, and where a driver of either host does not pass them on: see
-    /// [`PeerStats::ecn`](crate::PeerStats::ecn).
+    /// them, and where a driver of either host does not pass them on, with the first acknowledgement or
+    /// after ten lost frames: see [`PeerStats::ecn`](crate::PeerStats::ecn). A driver that knows that its
+    /// socket has no marks switches them off, whatever was configured; that is no error.
     ///
     /// ```
-    /// let _config = porous_proto::Config::new().ecn(true);
+    /// let _config = porous_proto::Config::new().ecn(false);
     /// ```
     #[must_use]
     pub const fn ecn(mut self, yes: bool) -> Self {

@@ -53,6 +53,20 @@ fn marks_make_the_window_smaller_and_nothing_is_lost() {
 
 /// D9.
 #[test]
+fn by_default_a_router_that_marks_drops_nothing() {
+    let modern = |config: Config| config.policy(Policy::Modern);
+    for bits in [4_000_000, 20_000_000] {
+        let line = line().rate(bits);
+        let (with, dropped) = carry(line, &modern(config::new()));
+        assert!(with.ecn, "{with:?}");
+        assert_eq!((dropped, with.frames_lost), (0, 0), "{with:?}");
+        let (without, _) = carry(line, &modern(config::new()).ecn(false));
+        assert_eq!((without.ecn, without.frames_marked), (false, 0));
+    }
+}
+
+/// D9.
+#[test]
 fn a_path_that_removes_marks_ends_them() {
     let bleached = line().ecn_path(EcnPath::Bleached);
     let (stats, dropped) = carry(bleached, &config(true));

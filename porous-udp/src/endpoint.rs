@@ -52,9 +52,11 @@ impl<S: SystemSocket> Endpoint<S> {
     /// Takes over a socket, which must be bound and not connected. The socket becomes non-blocking. Where the
     /// system can pass many datagrams in one call, the socket is set up for it: Linux and Windows join
     /// datagrams of one sender (GRO, URO). Linux, Android, Windows and Apple's systems report the marks of
-    /// congestion. No known system then splits a datagram that is too long for the path; on a system that
-    /// may, [`Config::path_mtu_discovery`] is switched off. Where the socket cannot be set up,
-    /// [`Config::ecn`] is, too.
+    /// congestion. No known system then splits a datagram that is too long for the path, so that datagrams of
+    /// up to 1452 bytes are searched for unless the configuration says otherwise
+    /// ([`Config::with_path_mtu_discovery`]). On a system that may split datagrams,
+    /// [`Config::path_mtu_discovery`] is switched off; where the socket cannot be set up, [`Config::ecn`] is,
+    /// too.
     ///
     /// # Errors
     ///
@@ -106,7 +108,7 @@ impl<S: SystemSocket> Endpoint<S> {
         let config = if path.may_fragment() {
             config.without_path_mtu_discovery()
         } else {
-            config
+            config.with_path_mtu_discovery()
         };
         let mut host = Host::new(config, UnwrapErr(SysRng));
         host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
@@ -454,19 +456,19 @@ mod tests {
         assert_eq!(marks(Path::batched), has_marks);
     }
 
+    /// D8.
     #[test]
-    fn a_path_is_searched_only_where_nobody_may_fragment() {
+    fn a_path_is_searched_by_default_where_nobody_may_fragment_and_nowhere_else() {
         let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
-        let config = Config::new().path_mtu_discovery(1452).unwrap();
-        let host = Endpoint::plain(open(), config.clone()).unwrap();
-        assert_eq!(host.bound.host.max_datagram_size(), 1200);
-        let host = Endpoint::new(open(), config).unwrap();
-        let socket = open();
-        let expected = if Path::batched(&socket).may_fragment() {
-            1200
-        } else {
-            1452
-        };
-        assert_eq!(host.bound.host.max_datagram_size(), expected);
+        let longest = |host: Endpoint<UdpSocket>| host.bound.host.max_datagram_size();
+        let wished = Config::new().path_mtu_discovery(1400).unwrap();
+        let refused = Config::new().path_mtu_discovery(0).unwrap();
+        let may_fragment = Path::batched(&open()).may_fragment();
+        for (config, found) in [(Config::new(), 1452), (wished, 1400), (refused, 1200)] {
+            let plain = Endpoint::plain(open(), config.clone()).unwrap();
+            assert_eq!(longest(plain), 1200);
+            let expected = if may_fragment { 1200 } else { found };
+            assert_eq!(longest(Endpoint::new(open(), config).unwrap()), expected);
+        }
     }
 }

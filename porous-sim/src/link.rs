@@ -288,6 +288,10 @@ impl Link {
         let Some(left) = self.bottleneck.accept(self.now, len, config, ecn) else {
             return Fate::QueueFull;
         };
+        let is_capable = matches!(ecn, Ecn::Ect0 | Ecn::Ect1);
+        if is_capable && config.mark.happens(dice.draw(Effect::Mark, number)) {
+            *ecn = Ecn::Ce;
+        }
         self.stats.marked += u64::from(*ecn != before);
         match config.ecn_path {
             EcnPath::Clean => {}

@@ -32,8 +32,8 @@ pub struct LinkStats {
     pub lost: u64,
     /// Datagrams that found the queue full.
     pub queue_dropped: u64,
-    /// Datagrams that the queue marked with CE instead of dropping them. They also count as what became of them
-    /// then.
+    /// Datagrams that were marked with CE, by the queue instead of dropping them, or by chance. They also count
+    /// as what became of them then.
     pub marked: u64,
     /// Datagrams larger than the MTU.
     pub too_large: u64,

@@ -94,6 +94,17 @@ const MARKS: [EcnPath; 4] = [
     EcnPath::Blocked,
 ];
 
+/// Draws what routers do to marks.
+fn marking(draw: &mut Draw, link: LinkConfig) -> LinkConfig {
+    let link = link.marks(draw.often(50)).ecn_path(draw.pick(&MARKS));
+    // What the hosts of a world send seldom makes a queue long enough for marks.
+    if draw.often(30) {
+        link.mark(draw.percent(300))
+    } else {
+        link
+    }
+}
+
 impl Stage {
     /// The weather changes from one host to another, and perhaps back as well.
     pub(super) fn change_weather(&mut self) {
@@ -107,10 +118,8 @@ impl Stage {
             };
             let drawn = draw(&mut self.chance, weather.good, corrupts);
             (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
-            let path = self.marks.pick(&MARKS);
-            let marking = weather.now.marks(self.marks.often(50));
-            weather.now = marking.ecn_path(path);
-            let disturbs = u64::from(path != EcnPath::Clean);
+            weather.now = marking(&mut self.marks, weather.now);
+            let disturbs = u64::from(weather.now.ecn_path != EcnPath::Clean);
             self.report.fault("paths that disturb marks", disturbs);
             if self.lateness.often(15) {
                 let percent = self.lateness.percent(150);

@@ -411,15 +411,8 @@ impl Lean {
     fn on_steady_losses(&mut self, round: &Round, now: Instant) {
         let view = self.view(self.window, round, now);
         match self.trials.on_round(&mut self.losses, &view) {
-            Verdict::Open => {}
-            Verdict::Smaller => {
-                self.set_window(self.window / 8 * 7);
-                self.begin_anew(now);
-            }
-            Verdict::Chance { window } => {
-                self.set_window(window);
-                self.begin_anew(now);
-            }
+            Verdict::Open => return,
+            Verdict::Window(window) => self.set_window(window),
             Verdict::Own { part, window } => {
                 self.uncut = Some(window);
                 self.rivals.forget(self.window, now);
@@ -428,9 +421,9 @@ impl Lean {
                     part,
                     quiet: 0,
                 };
-                self.begin_anew(now);
             }
         }
+        self.begin_anew(now);
     }
 
     /// Losses of a connection whose losses were its own, at the end of a round.

@@ -52,16 +52,15 @@ impl View {
 pub(super) enum Verdict {
     /// Nothing new.
     Open,
-    /// A window of seven eighths has to be tried.
-    Smaller,
+    /// This window, in bytes, has to be used: a smaller one that is tried, or that of before the trial, as
+    /// what is lost is chance.
+    Window(u32),
     /// This part, in 1024ths, is lost because the window is too large, the one of before the trial.
     Own { part: u32, window: u32 },
-    /// What is lost is chance, and the window of before may be used again.
-    Chance { window: u32 },
 }
 
 /// A smaller window, to see whether fewer frames are lost with it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Trial {
     /// The window before, in bytes.
     window: u32,
@@ -75,28 +74,17 @@ struct Trial {
 }
 
 /// The trials of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trials {
     trial: Option<Trial>,
     /// No trial before this time, unless far more is lost than by chance.
     not_before: Instant,
+    /// How long that was off when it was set; zero before the first trial.
     wait: Micros,
     /// The part, in 1024ths, that is lost by chance.
     chance: u32,
     /// The part, in 1024ths, that is lost while the window is not used.
     unused: u32,
-}
-
-impl Default for Trials {
-    fn default() -> Self {
-        Self {
-            trial: None,
-            not_before: Instant::ZERO,
-            wait: WAIT,
-            chance: 0,
-            unused: 0,
-        }
-    }
 }
 
 impl Trials {
@@ -136,10 +124,9 @@ impl Trials {
     /// A round without a trial.
     fn on_quiet_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
         let window = view.window;
-        let part = losses.recent();
-        let is_new = !self.is_known(part, view.now) && !self.is_unused(part);
         // Beside others there is no time for counts.
-        if view.is_used && view.is_crowded && part >= LEAST && is_new {
+        let part = losses.recent();
+        if view.is_crowded && self.is_doubtful(part, view) {
             return Verdict::Own { part, window };
         }
         let count = losses.count();
@@ -148,22 +135,21 @@ impl Trials {
         }
         let part = count.part();
         losses.begin_anew(view.now);
-        let is_known = self.is_known(part, view.now);
+        let is_doubtful = self.is_doubtful(part, view);
         self.chance -= self.chance.saturating_sub(part) / 8;
-        if !view.is_used || part < LEAST || is_known || view.is_crowded && self.is_unused(part) {
-            return Verdict::Open;
-        }
-        if view.is_crowded {
+        if is_doubtful && view.is_crowded {
             return Verdict::Own { part, window };
         }
-        // What began this is more than usual, maybe by chance: it is counted again before anything changes.
-        self.trial = Some(Trial {
-            window,
-            part,
-            steps: 0,
-            is_low: false,
-            began: view.now,
-        });
+        if is_doubtful {
+            // What began this is more than usual, maybe by chance: it is counted again before anything
+            // changes.
+            self.trial = Some(Trial {
+                window,
+                part,
+                began: view.now,
+                ..Trial::default()
+            });
+        }
         Verdict::Open
     }
 
@@ -173,36 +159,31 @@ impl Trials {
         if count.all < LOSSES * ALL / trial.part.max(1) || !view.spans(trial.began) {
             return Verdict::Open;
         }
+        self.trial = None;
+        let (window, part) = (trial.window, count.part());
         if trial.steps == 0 {
-            let part = count.part();
             if part < LEAST || self.is_known(part, view.now) {
-                self.trial = None;
                 return Verdict::Open;
             }
             if part > MOST {
-                self.trial = None;
-                let window = trial.window;
                 return Verdict::Own { part, window };
             }
-            return self.step(Trial { part, ..trial }, view.now);
+            return self.step(Trial { part, ..trial }, view);
         }
         // If the losses are this connection's own, what passes stays the same, and only so many are lost.
         let kept = (0..trial.steps).fold(ALL, |kept, _| kept * 7 / 8);
         let own = ALL.saturating_sub((ALL - trial.part) * ALL / kept);
-        let is_low = count.part() <= (trial.part + own) / 2;
+        let is_low = part <= (trial.part + own) / 2;
         // Two counts have to agree.
         let is_last = trial.steps >= 2;
         if is_low && trial.is_low || !is_low && is_last && !view.is_steady {
-            self.trial = None;
-            let Trial { part, window, .. } = trial;
+            let part = trial.part;
             Verdict::Own { part, window }
         } else if is_low || !is_last {
-            self.step(Trial { is_low, ..trial }, view.now)
+            self.step(Trial { is_low, ..trial }, view)
         } else {
-            self.trial = None;
-            self.settle((trial.part + count.part()) / 2, view.now);
-            let window = trial.window;
-            Verdict::Chance { window }
+            self.settle((trial.part + part) / 2, view.now);
+            Verdict::Window(window)
         }
     }
 
@@ -230,25 +211,31 @@ impl Trials {
     }
 
     /// A trial with a window that is smaller by a further step.
-    fn step(&mut self, trial: Trial, now: Instant) -> Verdict {
+    fn step(&mut self, trial: Trial, view: &View) -> Verdict {
         self.trial = Some(Trial {
             steps: trial.steps + 1,
-            began: now,
+            began: view.now,
             ..trial
         });
-        Verdict::Smaller
+        Verdict::Window(view.window / 8 * 7)
     }
 
     /// Losses are chance, for some time.
     fn settle(&mut self, chance: u32, now: Instant) {
         self.chance = chance.min(MOST);
+        self.wait = (4 * self.wait).clamp(WAIT, LONGEST);
         self.not_before = now + self.wait;
-        self.wait = (4 * self.wait).min(LONGEST);
     }
 
     /// Whether a trial has found this part to be chance, not long ago.
     fn is_known(&self, part: u32, now: Instant) -> bool {
         part <= 2 * self.chance + ALL / 100 && now < self.not_before
+    }
+
+    /// Whether it has to be found out why this part is lost.
+    fn is_doubtful(&self, part: u32, view: &View) -> bool {
+        let is_known = self.is_known(part, view.now) || view.is_crowded && self.is_unused(part);
+        view.is_used && part >= LEAST && !is_known
     }
 
     /// Whether far more is lost now than by chance: twice as much, and one in 25.

@@ -75,8 +75,8 @@ impl Drain {
     }
 
     /// Whether a round trip of `rtt` is the same as before, and there was no queue then.
-    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path, step: Micros) -> bool {
-        let slack = path.noise() + Micros::from_millis(1) + step;
+    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path) -> bool {
+        let slack = path.noise() + Micros::from_millis(1) + path.step;
         self.before <= path.floor() + slack && rtt + slack >= path.floor()
     }
 
@@ -92,16 +92,10 @@ impl Drain {
         self.before - rtt > self.most / 2 && rtt + 2 * path.noise() < path.floor()
     }
 
-    /// What a round trip of `rtt` means, seen by a host that is called late by `step`.
-    pub(super) fn finding(
-        &self,
-        rtt: Micros,
-        path: &Path,
-        step: Micros,
-        wanted: Micros,
-    ) -> Finding {
+    /// What a round trip of `rtt` means. `wanted`: how long a queue this connection wants.
+    pub(super) fn finding(&self, rtt: Micros, path: &Path, wanted: Micros) -> Finding {
         let noise = path.noise();
-        let slack = (2 * noise).max(Micros::from_millis(2)).max(wanted) + step;
+        let slack = (2 * noise).max(Micros::from_millis(2)).max(wanted) + path.step;
         let shorter = self.before - rtt;
         if rtt <= path.floor() + slack {
             Finding::Empty

@@ -19,7 +19,7 @@ use self::drain::{Drain, Drains, Finding};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Acked, Fastest, LONGEST, Round, bytes_in, per_second};
+use self::round::{Fastest, Round, bytes_in, per_second};
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
@@ -69,14 +69,11 @@ impl Phase {
 /// The controller of one peer.
 #[derive(Debug)]
 pub(super) struct Lean {
-    mtu: u32,
     phase: Phase,
     /// In bytes, without what a drain holds back.
     window: u32,
     start: Start,
     path: Path,
-    /// The smoothed round trip.
-    smoothed: Micros,
     round: Round,
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
@@ -98,14 +95,11 @@ pub(super) struct Lean {
 
 impl Lean {
     pub(super) fn new(mtu: u32) -> Self {
-        let mtu = mtu.clamp(1, MTU_MAX);
-        Self {
-            mtu,
+        let mut lean = Self {
             phase: Phase::Start,
-            window: initial_window(mtu),
+            window: 0,
             start: Start::default(),
             path: Path::default(),
-            smoothed: Micros::ZERO,
             round: Round::new(Instant::ZERO),
             skip: 0,
             rate: Fastest::default(),
@@ -117,46 +111,40 @@ impl Lean {
             drains: Drains::default(),
             silent: 0,
             uncut: None,
-        }
+        };
+        lean.on_mtu(mtu);
+        lean.window = initial_window(lean.path.mtu);
+        lean
     }
 
     fn set_window(&mut self, window: u32) {
-        self.window = window.clamp(min_window(self.mtu), MAX_WINDOW);
-    }
-
-    fn share(&self) -> u32 {
-        self.path.share(self.window, self.mtu)
-    }
-
-    /// How long the queue is if only this connection has its share in it.
-    fn wanted(&self) -> Micros {
-        self.path.wanted(self.window, self.mtu)
+        self.window = window.clamp(min_window(self.path.mtu), MAX_WINDOW);
     }
 
     /// Reduces the window to what passes in a round trip without a queue, at `rate` bytes a second, and the
     /// share.
     fn fit(&mut self, rate: u32, rtt: Micros) {
-        let fits = bytes_in(rate, rtt).saturating_add(self.share());
+        let fits = bytes_in(rate, rtt).saturating_add(self.path.share(self.window));
         self.set_window(self.window.min(fits));
     }
 
-    fn on_start(&mut self, ack: &Acked) {
+    fn on_start(&mut self, ack: &Ack) {
         self.start.on_ack(ack);
         // A window that is not used does not grow (RFC 9002 §7.8).
         if ack.is_limited {
             let more = self.start.growth(ack, self.window, &self.path);
             self.set_window(self.window.saturating_add(more));
         }
-        if self.round.is_limited() && self.start.is_enough(ack.step, &self.path) {
+        if self.round.is_limited() && self.start.is_enough(&self.path) {
             self.leave_start(ack);
         }
     }
 
     /// The path is full: slow start is over.
-    fn leave_start(&mut self, ack: &Acked) {
+    fn leave_start(&mut self, ack: &Ack) {
         self.phase = Phase::Steady;
         let rate = self.rate.get().max(self.round.rate(ack.now));
-        self.fit(rate, self.path.floor() + ack.step);
+        self.fit(rate, self.path.floor() + self.path.step);
         self.drains.begin_anew(ack.now);
         self.begin_anew(ack.now);
     }
@@ -168,7 +156,7 @@ impl Lean {
         self.skip = 1;
     }
 
-    fn on_round(&mut self, ack: &Acked) {
+    fn on_round(&mut self, ack: &Ack) {
         let round = core::mem::replace(&mut self.round, Round::new(ack.now));
         // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
         // the delay is blind then.
@@ -216,10 +204,10 @@ impl Lean {
         }
     }
 
-    fn on_start_round(&mut self, round: &Round, rate: u32, ack: &Acked) {
+    fn on_start_round(&mut self, round: &Round, rate: u32, ack: &Ack) {
         // All samples of a round are enough to end slow start, however few they are: a remote host must not
         // gain by acknowledging seldom.
-        let is_long = Start::is_long(round.rtt, ack.step, &self.path) && round.is_limited();
+        let is_long = Start::is_long(round.rtt, &self.path) && round.is_limited();
         // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
         let is_full = self.start.on_round(rate, round.is_used()) && self.losses.last() > ALL / 16;
         if is_long || is_full {
@@ -228,7 +216,7 @@ impl Lean {
     }
 
     /// A round of which a part was sent with another window.
-    fn on_skipped_round(&mut self, round: &Round, ack: &Acked) {
+    fn on_skipped_round(&mut self, round: &Round, ack: &Ack) {
         self.skip -= 1;
         let Some(mut drain) = self.drains.current else {
             return;
@@ -246,9 +234,9 @@ impl Lean {
         }
     }
 
-    fn on_steady_round(&mut self, round: &Round, ack: &Acked) {
-        let queue = self.path.queue(round.rtt, ack.step);
-        let own = self.path.wanted(self.rivals.window(), self.mtu);
+    fn on_steady_round(&mut self, round: &Round, ack: &Ack) {
+        let queue = self.path.queue(round.rtt);
+        let own = self.path.wanted(self.rivals.window());
         let excess = queue - own - 2 * self.path.noise();
         // Before the window changes: what exceeds the share of this connection although the window has given
         // way belongs to others, or to the path.
@@ -256,7 +244,7 @@ impl Lean {
             return self.begin_drain(self.window / 2, ack.now);
         }
         self.rivals.note(self.window, ack.now);
-        let is_short = queue < self.wanted() / 2 && round.is_limited();
+        let is_short = queue < self.path.wanted(self.window) / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
         if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
@@ -285,7 +273,7 @@ impl Lean {
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
         // On a path with jitter a round that is short by chance must not empty the line.
         let noise = bytes_in(self.rate.get(), self.path.noise());
-        let share = self.share();
+        let share = self.path.share(self.window);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
         // bounds haste. In a trial the window stays as it is, unless there is a queue.
@@ -315,7 +303,7 @@ impl Lean {
     }
 
     /// Less was sent for a round, or for some.
-    fn on_drained(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
+    fn on_drained(&mut self, drain: &Drain, round: &Round, ack: &Ack) {
         if drain.has_shown_path(round.rtt) {
             self.fit(self.rate.get(), self.path.floor());
         }
@@ -324,17 +312,17 @@ impl Lean {
             self.fit(self.rate.get(), self.path.floor());
             self.trials.forget();
         }
-        let finding = drain.finding(round.rtt, &self.path, ack.step, self.wanted());
+        let finding = drain.finding(round.rtt, &self.path, self.path.wanted(self.window));
         match (self.phase, finding) {
             (Phase::Yielding { since, part, quiet }, _) => {
-                let quiet = if drain.is_quiet(round.rtt, &self.path, ack.step) {
+                let quiet = if drain.is_quiet(round.rtt, &self.path) {
                     quiet + 1
                 } else {
                     0
                 };
                 self.phase = Phase::Yielding { since, part, quiet };
-                let is_short =
-                    finding == Finding::Empty && drain.was_long(&self.path, self.wanted());
+                let is_short = finding == Finding::Empty
+                    && drain.was_long(&self.path, self.path.wanted(self.window));
                 if is_short || drain.has_shown_path(round.rtt) {
                     self.steady(ack.now);
                 }
@@ -352,7 +340,7 @@ impl Lean {
     }
 
     /// What was taken for a queue is the path.
-    fn on_longer_path(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
+    fn on_longer_path(&mut self, drain: &Drain, round: &Round, ack: &Ack) {
         self.path.set_floor((3 * drain.before + round.rtt) / 4);
         self.set_window(self.rivals.window().max(self.window));
         self.steady(ack.now);
@@ -374,12 +362,12 @@ impl Lean {
     }
 
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
-    fn on_competing_round(&mut self, round: &Round, ack: &Acked) {
+    fn on_competing_round(&mut self, round: &Round, ack: &Ack) {
         let is_yielding = matches!(self.phase, Phase::Yielding { .. });
         if round.is_limited() {
             // Where losses are this connection's own a small window grows by less, so that fewer are lost.
-            let slower = (self.window / 32).clamp(self.mtu / 2, self.mtu);
-            let more = if is_yielding { slower } else { self.mtu };
+            let slower = (self.window / 32).clamp(self.path.mtu / 2, self.path.mtu);
+            let more = if is_yielding { slower } else { self.path.mtu };
             self.set_window(self.window.saturating_add(more));
         }
         self.rivals.note(self.window, ack.now);
@@ -390,9 +378,7 @@ impl Lean {
 
     /// Whether others are likely to be in the queue of a connection with this window.
     fn is_crowded(&self, window: u32) -> bool {
-        window < FEW * self.mtu
-            || self.path.is_long(self.window, self.mtu)
-            || !self.path.is_trusted()
+        window < FEW * self.path.mtu || self.path.is_long(self.window) || !self.path.is_trusted()
     }
 
     /// What a connection with this window sees when it asks whether losses are its own.
@@ -403,7 +389,7 @@ impl Lean {
             is_used: round.is_used(),
             is_crowded: self.is_crowded(window),
             is_steady: self.path.is_steady(),
-            rtt: self.smoothed,
+            rtt: self.path.smoothed,
         }
     }
 
@@ -472,11 +458,7 @@ impl Lean {
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
-        self.smoothed = Micros::from(ack.smoothed_rtt).min(LONGEST);
-        let ack = &Acked::from(ack);
-        if let Some(rtt) = ack.rtt {
-            self.path.on_round_trip(rtt, ack.now);
-        }
+        self.path.on_ack(ack);
         self.losses.on_acknowledged(ack.frames, ack.sent);
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
@@ -511,7 +493,7 @@ impl Controller for Lean {
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin
                 // with.
-                self.set_window(self.window.min(initial_window(self.mtu)));
+                self.set_window(self.window.min(initial_window(self.path.mtu)));
             }
         }
     }
@@ -523,25 +505,25 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu.clamp(1, MTU_MAX);
+        self.path.mtu = mtu.clamp(1, MTU_MAX);
     }
 
     fn window(&self) -> u32 {
         self.window
             .saturating_sub(self.drains.held())
-            .max(min_window(self.mtu))
+            .max(min_window(self.path.mtu))
     }
 
     fn pacing_rate(&self) -> Option<u32> {
         // Faster than data arrives, or the window could not be used: twice as fast in slow start, as each
         // acknowledgement lets twice as much go; otherwise by as much as measuring is off by.
         let (rtt, sixteenths) = match self.phase {
-            Phase::Start => (self.smoothed, 32),
+            Phase::Start => (self.path.smoothed, 32),
             Phase::Steady => (self.path.floor(), 17),
-            Phase::Competing | Phase::Yielding { .. } => (self.smoothed, 20),
+            Phase::Competing | Phase::Yielding { .. } => (self.path.smoothed, 20),
         };
         let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
         let rate = u32::try_from(rate).unwrap_or(u32::MAX);
-        Some(rate.max(self.mtu)) // a frame a second at least
+        Some(rate.max(self.path.mtu)) // a frame a second at least
     }
 }

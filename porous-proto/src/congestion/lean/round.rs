@@ -1,36 +1,10 @@
 //! One round trip after the other: what each has shown, and how fast data arrived in the recent ones.
 
-use crate::congestion::controller::Ack;
+use crate::congestion::Ack;
 use crate::time::{Instant, Micros};
 
 /// A minute stands for all times that are longer, so that nothing can overflow.
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
-
-/// An [`Ack`], as far as it matters here. No time in it is longer than [`LONGEST`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acked {
-    pub(super) now: Instant,
-    pub(super) bytes: u32,
-    pub(super) frames: u32,
-    pub(super) sent: Instant,
-    pub(super) rtt: Option<Micros>,
-    pub(super) is_limited: bool,
-    pub(super) step: Micros,
-}
-
-impl From<&Ack> for Acked {
-    fn from(ack: &Ack) -> Self {
-        Self {
-            now: ack.now,
-            bytes: ack.bytes,
-            frames: ack.frames,
-            sent: ack.sent,
-            rtt: ack.rtt.map(|rtt| Micros::from(rtt).min(LONGEST)),
-            is_limited: ack.is_limited,
-            step: Micros::from(ack.step).min(LONGEST),
-        }
-    }
-}
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +32,13 @@ impl Round {
     }
 
     /// Takes an acknowledgement in. Returns whether the round is over.
-    pub(super) fn on_ack(&mut self, ack: &Acked) -> bool {
+    pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
         self.delivered = self.delivered.saturating_add(ack.bytes);
         if ack.is_limited {
             self.limited = self.limited.saturating_add(ack.bytes);
         }
         if let Some(rtt) = ack.rtt {
-            self.rtt = self.rtt.min(rtt);
+            self.rtt = self.rtt.min(rtt.into());
             self.samples += 1;
         }
         ack.sent >= self.began

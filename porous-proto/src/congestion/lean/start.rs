@@ -1,7 +1,8 @@
 //! Slow start: how fast the window grows at first, and when it is wide enough.
 
 use super::path::Path;
-use super::round::{Acked, bytes_in, per_second};
+use super::round::{bytes_in, per_second};
+use crate::congestion::Ack;
 use crate::time::{Instant, Micros};
 
 /// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
@@ -42,11 +43,11 @@ pub(super) struct Start {
 }
 
 impl Start {
-    pub(super) fn on_ack(&mut self, ack: &Acked) {
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {
             if let Some(place) = self.recent.get_mut(self.samples % SAMPLES) {
-                *place = u32::try_from(rtt.get()).unwrap_or(u32::MAX);
+                *place = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
             }
             self.samples = self.samples.wrapping_add(1);
         }
@@ -64,28 +65,32 @@ impl Start {
     }
 
     /// Bytes that an acknowledgement adds to the window.
-    pub(super) fn growth(&self, ack: &Acked, window: u32, path: &Path) -> u32 {
+    pub(super) fn growth(&self, ack: &Ack, window: u32, path: &Path) -> u32 {
         // At least as much as was acknowledged; more while the window is below three quarters of what the
         // path holds by the first frames.
-        let fits = bytes_in(self.train.rate(ack.step), path.base()) / 4 * 3;
+        let fits = bytes_in(self.train.rate(path.step), path.base()) / 4 * 3;
         let most = ack.bytes.saturating_mul(FASTEST - 1);
         most.min(fits.saturating_sub(window)).max(ack.bytes)
     }
 
     /// Whether the window is wide enough: all of the last samples have seen a queue.
     #[inline]
-    pub(super) fn is_enough(&self, step: Micros, path: &Path) -> bool {
-        let needed = if step > LEAST { SAMPLES_LATE } else { SAMPLES };
+    pub(super) fn is_enough(&self, path: &Path) -> bool {
+        let needed = if path.step > LEAST {
+            SAMPLES_LATE
+        } else {
+            SAMPLES
+        };
         // The newest first, which has mostly seen none: then no other need be looked at.
         let mut last =
             (1..=needed).map(|back| self.recent[self.samples.wrapping_sub(back) % SAMPLES]);
-        let is_long = |rtt: u32| Self::is_long(Micros::new(rtt.into()), step, path);
+        let is_long = |rtt: u32| Self::is_long(Micros::new(rtt.into()), path);
         self.samples >= needed && last.all(is_long)
     }
 
     /// Whether this round trip has a queue in it that ends slow start.
-    pub(super) fn is_long(rtt: Micros, step: Micros, path: &Path) -> bool {
-        path.queue(rtt, step) > (path.base() / PART).clamp(LEAST, MOST)
+    pub(super) fn is_long(rtt: Micros, path: &Path) -> bool {
+        path.queue(rtt) > (path.base() / PART).clamp(LEAST, MOST)
     }
 }
 
@@ -104,7 +109,7 @@ struct Train {
 }
 
 impl Train {
-    fn on_ack(&mut self, ack: &Acked) {
+    fn on_ack(&mut self, ack: &Ack) {
         match self.sent {
             None => {
                 (self.sent, self.first, self.last) = (Some(ack.sent), ack.now, ack.now);

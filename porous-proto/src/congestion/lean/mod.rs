@@ -19,7 +19,7 @@ use self::drain::{Drain, Drains, Finding};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Fastest, Round, bytes_in, per_second};
+use self::round::{Recent, Round, bytes_in, per_second};
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
@@ -43,9 +43,10 @@ const FEW: u32 = 16;
 const QUIET: u32 = 8;
 
 /// What the window follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// Nothing: the window grows until there is a queue.
+    #[default]
     Start,
     /// The delay.
     Steady,
@@ -67,7 +68,7 @@ impl Phase {
 }
 
 /// The controller of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lean {
     phase: Phase,
     /// In bytes, without what a drain holds back.
@@ -78,7 +79,7 @@ pub(super) struct Lean {
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
     /// The rates at which data arrived in the last rounds.
-    rate: Fastest,
+    rates: Recent<u32>,
     /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
@@ -95,23 +96,7 @@ pub(super) struct Lean {
 
 impl Lean {
     pub(super) fn new(mtu: u32) -> Self {
-        let mut lean = Self {
-            phase: Phase::Start,
-            window: 0,
-            start: Start::default(),
-            path: Path::default(),
-            round: Round::new(Instant::ZERO),
-            skip: 0,
-            rate: Fastest::default(),
-            is_growing: false,
-            short: 0,
-            losses: Losses::default(),
-            trials: Trials::default(),
-            rivals: Rivals::default(),
-            drains: Drains::default(),
-            silent: 0,
-            uncut: None,
-        };
+        let mut lean = Self::default();
         lean.on_mtu(mtu);
         lean.window = initial_window(lean.path.mtu);
         lean
@@ -136,17 +121,17 @@ impl Lean {
             self.set_window(self.window.saturating_add(more));
         }
         if self.round.is_limited() && self.start.is_enough(&self.path) {
-            self.leave_start(ack);
+            self.leave_start(ack.now);
         }
     }
 
     /// The path is full: slow start is over.
-    fn leave_start(&mut self, ack: &Ack) {
+    fn leave_start(&mut self, now: Instant) {
         self.phase = Phase::Steady;
-        let rate = self.rate.get().max(self.round.rate(ack.now));
+        let rate = self.rates.max().max(self.round.rate());
         self.fit(rate, self.path.floor() + self.path.step);
-        self.drains.begin_anew(ack.now);
-        self.begin_anew(ack.now);
+        self.drains.begin_anew(now);
+        self.begin_anew(now);
     }
 
     /// What arrives now was sent before the window changed: it tells of the old one.
@@ -156,67 +141,68 @@ impl Lean {
         self.skip = 1;
     }
 
-    fn on_round(&mut self, ack: &Ack) {
-        let round = core::mem::replace(&mut self.round, Round::new(ack.now));
+    fn on_round(&mut self, now: Instant) {
+        let round = core::mem::replace(&mut self.round, Round::new(now));
         // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
         // the delay is blind then.
-        if round.samples == 0 {
+        if round.rtt() == Micros::MAX {
             self.silent = self.silent.saturating_add(1);
             return;
         }
         self.silent = 0;
-        let rate = round.rate(ack.now);
-        self.is_growing = rate > self.rate.get() / 16 * 17;
+        let rate = round.rate();
+        self.is_growing = rate > self.rates.max() / 16 * 17;
         // What an application sends says how fast the path is only if it is faster than anything before.
-        if round.is_limited() || rate > self.rate.get() {
-            self.rate.note(rate);
+        if round.is_limited() || rate > self.rates.max() {
+            self.rates.note(rate);
         }
         if self.skip == 0 {
-            self.on_whole_round(&round, ack.now);
+            self.on_whole_round(&round);
         }
         if self.phase == Phase::Start {
-            self.on_start_round(&round, rate, ack);
+            self.on_start_round(&round);
         } else if self.skip > 0 {
-            self.on_skipped_round(&round, ack);
+            self.on_skipped_round(&round);
         } else if self.phase == Phase::Steady {
-            self.on_steady_round(&round, ack);
+            self.on_steady_round(&round);
         } else {
-            self.on_competing_round(&round, ack);
+            self.on_competing_round(&round);
         }
     }
 
     /// A round of which all was sent with the window as it is.
-    fn on_whole_round(&mut self, round: &Round, now: Instant) {
-        self.path.on_round(round.rtt);
+    fn on_whole_round(&mut self, round: &Round) {
+        self.path.on_round(round.rtt());
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {
-            self.path.learn(round.rtt);
+            self.path.learn(round.rtt());
         }
         if !round.is_used() && !matches!(self.phase, Phase::Yielding { .. }) {
             self.trials.learn(&self.losses);
         }
         match self.phase {
-            Phase::Steady => self.on_steady_losses(round, now),
+            Phase::Steady => self.on_steady_losses(round),
             Phase::Yielding { since, part, quiet } => {
-                self.on_own_losses(since, part, quiet >= QUIET, round, now);
+                self.on_own_losses(since, part, quiet >= QUIET, round);
             }
             Phase::Start | Phase::Competing => {}
         }
     }
 
-    fn on_start_round(&mut self, round: &Round, rate: u32, ack: &Ack) {
+    fn on_start_round(&mut self, round: &Round) {
         // All samples of a round are enough to end slow start, however few they are: a remote host must not
         // gain by acknowledging seldom.
-        let is_long = Start::is_long(round.rtt, &self.path) && round.is_limited();
+        let is_long = Start::is_long(round.rtt(), &self.path) && round.is_limited();
         // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
-        let is_full = self.start.on_round(rate, round.is_used()) && self.losses.last() > ALL / 16;
+        let is_full =
+            self.start.on_round(round.rate(), round.is_used()) && self.losses.last() > ALL / 16;
         if is_long || is_full {
-            self.leave_start(ack);
+            self.leave_start(round.now);
         }
     }
 
     /// A round of which a part was sent with another window.
-    fn on_skipped_round(&mut self, round: &Round, ack: &Ack) {
+    fn on_skipped_round(&mut self, round: &Round) {
         self.skip -= 1;
         let Some(mut drain) = self.drains.current else {
             return;
@@ -226,39 +212,39 @@ impl Lean {
             self.drains.current = Some(drain);
             return;
         }
-        self.drains.current = drain.longer(round.rtt, self.window, &self.path);
+        self.drains.current = drain.longer(round.rtt(), self.window, &self.path);
         if self.drains.current.is_some() {
             self.skip = 2;
         } else {
-            self.on_drained(&drain, round, ack);
+            self.on_drained(&drain, round);
         }
     }
 
-    fn on_steady_round(&mut self, round: &Round, ack: &Ack) {
-        let queue = self.path.queue(round.rtt);
+    fn on_steady_round(&mut self, round: &Round) {
+        let queue = self.path.queue(round.rtt());
         let own = self.path.wanted(self.rivals.window());
         let excess = queue - own - 2 * self.path.noise();
         // Before the window changes: what exceeds the share of this connection although the window has given
         // way belongs to others, or to the path.
         if round.is_limited() && self.rivals.on_round(excess, &self.path) {
-            return self.begin_drain(self.window / 2, ack.now);
+            return self.begin_drain(self.window / 2, round.now);
         }
-        self.rivals.note(self.window, ack.now);
+        self.rivals.note(self.window, round.now);
         let is_short = queue < self.path.wanted(self.window) / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
         if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
         }
-        let target = self.target(round.rtt, queue);
+        let target = self.target(round.rtt(), queue);
         // Half of the way to the target in each round: this converges from both sides in a few round trips
         // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
         // Where no queue is seen there is nothing to empty.
-        if self.drains.is_due(ack.now) && !queue.is_zero() {
+        if self.drains.is_due(round.now) && !queue.is_zero() {
             // Four times what this connection has in the queue, as others have something there as well; a
             // quarter of the window at most, so that the rate hardly suffers.
-            let queued = bytes_in(self.rate.get(), queue);
-            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), ack.now);
+            let queued = bytes_in(self.rates.max(), queue);
+            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), round.now);
         }
     }
 
@@ -272,7 +258,7 @@ impl Lean {
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
         // On a path with jitter a round that is short by chance must not empty the line.
-        let noise = bytes_in(self.rate.get(), self.path.noise());
+        let noise = bytes_in(self.rates.max(), self.path.noise());
         let share = self.path.share(self.window);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
@@ -288,7 +274,7 @@ impl Lean {
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = u64::from(bytes_in(self.rate.get(), self.path.floor()));
+        let fits = u64::from(bytes_in(self.rates.max(), self.path.floor()));
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
@@ -303,19 +289,19 @@ impl Lean {
     }
 
     /// Less was sent for a round, or for some.
-    fn on_drained(&mut self, drain: &Drain, round: &Round, ack: &Ack) {
-        if drain.has_shown_path(round.rtt) {
-            self.fit(self.rate.get(), self.path.floor());
+    fn on_drained(&mut self, drain: &Drain, round: &Round) {
+        if drain.has_shown_path(round.rtt()) {
+            self.fit(self.rates.max(), self.path.floor());
         }
-        if drain.is_lower(round.rtt, &self.path) {
-            self.path.set_floor(round.rtt + 2 * self.path.noise());
-            self.fit(self.rate.get(), self.path.floor());
+        if drain.is_lower(round.rtt(), &self.path) {
+            self.path.set_floor(round.rtt() + 2 * self.path.noise());
+            self.fit(self.rates.max(), self.path.floor());
             self.trials.forget();
         }
-        let finding = drain.finding(round.rtt, &self.path, self.path.wanted(self.window));
+        let finding = drain.finding(round.rtt(), &self.path, self.path.wanted(self.window));
         match (self.phase, finding) {
             (Phase::Yielding { since, part, quiet }, _) => {
-                let quiet = if drain.is_quiet(round.rtt, &self.path) {
+                let quiet = if drain.is_quiet(round.rtt(), &self.path) {
                     quiet + 1
                 } else {
                     0
@@ -323,16 +309,16 @@ impl Lean {
                 self.phase = Phase::Yielding { since, part, quiet };
                 let is_short = finding == Finding::Empty
                     && drain.was_long(&self.path, self.path.wanted(self.window));
-                if is_short || drain.has_shown_path(round.rtt) {
-                    self.steady(ack.now);
+                if is_short || drain.has_shown_path(round.rtt()) {
+                    self.steady(round.now);
                 }
             }
-            (Phase::Competing, Finding::Empty | Finding::Alone) => self.steady(ack.now),
+            (Phase::Competing, Finding::Empty | Finding::Alone) => self.steady(round.now),
             // Nobody else is there: the larger windows of before were those of a faster path.
             (_, Finding::Empty | Finding::Alone) => {}
             // A longer path loses no more than before.
             (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
-                self.on_longer_path(drain, round, ack)
+                self.on_longer_path(drain, round)
             }
             (Phase::Steady, _) => self.compete(),
             _ => {}
@@ -340,10 +326,10 @@ impl Lean {
     }
 
     /// What was taken for a queue is the path.
-    fn on_longer_path(&mut self, drain: &Drain, round: &Round, ack: &Ack) {
-        self.path.set_floor((3 * drain.before + round.rtt) / 4);
+    fn on_longer_path(&mut self, drain: &Drain, round: &Round) {
+        self.path.set_floor((3 * drain.before + round.rtt()) / 4);
         self.set_window(self.rivals.window().max(self.window));
-        self.steady(ack.now);
+        self.steady(round.now);
     }
 
     /// The window follows the delay again.
@@ -362,7 +348,7 @@ impl Lean {
     }
 
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
-    fn on_competing_round(&mut self, round: &Round, ack: &Ack) {
+    fn on_competing_round(&mut self, round: &Round) {
         let is_yielding = matches!(self.phase, Phase::Yielding { .. });
         if round.is_limited() {
             // Where losses are this connection's own a small window grows by less, so that fewer are lost.
@@ -370,9 +356,9 @@ impl Lean {
             let more = if is_yielding { slower } else { self.path.mtu };
             self.set_window(self.window.saturating_add(more));
         }
-        self.rivals.note(self.window, ack.now);
-        if self.drains.is_due(ack.now) {
-            self.begin_drain(self.window / 2, ack.now);
+        self.rivals.note(self.window, round.now);
+        if self.drains.is_due(round.now) {
+            self.begin_drain(self.window / 2, round.now);
         }
     }
 
@@ -382,9 +368,9 @@ impl Lean {
     }
 
     /// What a connection with this window sees when it asks whether losses are its own.
-    fn view(&self, window: u32, round: &Round, now: Instant) -> View {
+    fn view(&self, window: u32, round: &Round) -> View {
         View {
-            now,
+            now: round.now,
             window,
             is_used: round.is_used(),
             is_crowded: self.is_crowded(window),
@@ -394,41 +380,34 @@ impl Lean {
     }
 
     /// Losses of a connection that follows the delay, at the end of a round.
-    fn on_steady_losses(&mut self, round: &Round, now: Instant) {
-        let view = self.view(self.window, round, now);
+    fn on_steady_losses(&mut self, round: &Round) {
+        let view = self.view(self.window, round);
         match self.trials.on_round(&mut self.losses, &view) {
             Verdict::Open => return,
             Verdict::Window(window) => self.set_window(window),
             Verdict::Own { part, window } => {
                 self.uncut = Some(window);
-                self.rivals.forget(self.window, now);
+                self.rivals.forget(self.window, round.now);
                 self.phase = Phase::Yielding {
-                    since: now,
+                    since: round.now,
                     part,
                     quiet: 0,
                 };
             }
         }
-        self.begin_anew(now);
+        self.begin_anew(round.now);
     }
 
     /// Losses of a connection whose losses were its own, at the end of a round.
     /// `is_quiet`: drains have shown that there is no queue.
-    fn on_own_losses(
-        &mut self,
-        since: Instant,
-        part: u32,
-        is_quiet: bool,
-        round: &Round,
-        now: Instant,
-    ) {
+    fn on_own_losses(&mut self, since: Instant, part: u32, is_quiet: bool, round: &Round) {
         let uncut = self.uncut.unwrap_or(0);
-        let mut view = self.view(uncut, round, now);
+        let mut view = self.view(uncut, round);
         view.is_crowded &= !is_quiet;
         if self.trials.are_chance(part, since, &mut self.losses, &view) {
             self.uncut = None;
             self.set_window(uncut.max(self.window));
-            self.steady(now);
+            self.steady(round.now);
         }
     }
 
@@ -465,7 +444,7 @@ impl Controller for Lean {
             self.on_start(ack);
         }
         if is_over {
-            self.on_round(ack);
+            self.on_round(ack.now);
         }
     }
 
@@ -488,7 +467,7 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rate = Fastest::default();
+                self.rates = Recent::default();
                 self.trials.stop();
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin

@@ -1,6 +1,6 @@
 //! The path without its queue, and how much a connection wants to have in the queue.
 
-use super::round::{LONGEST, per_second};
+use super::round::{LONGEST, Recent, VALUES, per_second};
 use crate::congestion::Ack;
 use crate::stats::Minimum;
 use crate::time::Micros;
@@ -21,9 +21,6 @@ const BASE_HALF: u64 = 30;
 /// What frames of others and drains make rounds differ by, on a path without jitter.
 const QUIET: Micros = Micros::from_millis(2);
 
-/// Rounds that are remembered.
-const ROUNDS: u32 = 8;
-
 /// What is known of the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
@@ -36,10 +33,8 @@ pub(super) struct Path {
     base: Minimum<BASE_HALF>,
     /// A round trip as it usually is without a queue; the base counts if that is longer.
     floor: Micros,
-    /// The round trips of the last rounds in microseconds, as a ring: the shortest of each.
-    recent: [u32; ROUNDS as usize],
-    /// Rounds so far.
-    rounds: u32,
+    /// The shortest round trip of each of the last rounds.
+    recent: Recent<Micros>,
 }
 
 impl Path {
@@ -73,53 +68,29 @@ impl Path {
 
     /// The shortest round trip of a round was `rtt`.
     pub(super) fn on_round(&mut self, rtt: Micros) {
-        let place = (self.rounds % ROUNDS) as usize;
-        if let Some(place) = self.recent.get_mut(place) {
-            *place = u32::try_from(rtt.min(LONGEST).get()).unwrap_or(u32::MAX);
-        }
-        self.rounds = self.rounds.saturating_add(1);
-        if self.is_known() {
+        self.recent.note(rtt.min(LONGEST));
+        if self.recent.count == VALUES {
             // No recent round trip was as long: the path has become shorter.
-            self.floor = self.floor.min(self.longest());
+            self.floor = self.floor.min(self.recent.max());
         }
-    }
-
-    /// Whether enough rounds are remembered to compare them.
-    const fn is_known(&self) -> bool {
-        self.rounds >= ROUNDS
-    }
-
-    /// The round trip of so many rounds ago, 1 for the last.
-    fn back(&self, rounds: u32) -> Micros {
-        let place = (self.rounds.wrapping_sub(rounds) % ROUNDS) as usize;
-        Micros::new(self.recent.get(place).copied().unwrap_or(0).into())
-    }
-
-    fn longest(&self) -> Micros {
-        Micros::new(self.recent.iter().copied().max().unwrap_or(0).into())
-    }
-
-    fn shortest(&self) -> Micros {
-        Micros::new(self.recent.iter().copied().min().unwrap_or(0).into())
     }
 
     /// The round trip before the window changes: the last one, or the mean of four where they differ.
     pub(super) fn usual(&self) -> Micros {
-        if self.noise().is_zero() {
-            return self.back(1);
-        }
-        (self.back(1) + self.back(2) + self.back(3) + self.back(4)) / 4
+        let count = if self.noise().is_zero() { 1 } else { 4 };
+        let last = self.recent.values.into_iter().take(count);
+        Micros::new(last.map(Micros::get).sum::<u64>() / count as u64)
     }
 
     /// How much the round trips of rounds differ from each other although the queue is the same: the mean
     /// difference of one round from the next.
     pub(super) fn noise(&self) -> Micros {
-        if !self.is_known() {
+        if self.recent.count < VALUES {
             return Micros::ZERO;
         }
-        let differ = |back: u32| self.back(back).get().abs_diff(self.back(back + 1).get());
-        let sum: u64 = (1..ROUNDS).map(differ).sum();
-        let noise = Micros::new(sum / u64::from(ROUNDS - 1)) - QUIET;
+        let rounds = self.recent.values.windows(2);
+        let sum: u64 = rounds.map(|two| two[0].get().abs_diff(two[1].get())).sum();
+        let noise = Micros::new(sum / (VALUES as u64 - 1)) - QUIET;
         // More is a queue that comes and goes, as where the rate of a path has changed.
         noise.min(self.floor() / 4)
     }
@@ -127,7 +98,7 @@ impl Path {
     /// Whether the round trips of the last rounds differ by no more than noise: nobody makes a queue longer
     /// and shorter.
     pub(super) fn is_steady(&self) -> bool {
-        self.longest() - self.shortest() <= self.floor() / 16 + self.slack()
+        self.recent.max() - self.recent.min() <= self.floor() / 16 + self.slack()
     }
 
     /// Whether the floor is the shortest round trip that is remembered, but for noise. A floor above it may be
@@ -148,7 +119,7 @@ impl Path {
     /// Whether the queue is longer than this connection alone would make it with this window.
     pub(super) fn is_long(&self, window: u32) -> bool {
         let own = self.floor() / 8 + self.wanted(window) + 2 * self.noise();
-        self.back(1) - self.floor() > own
+        self.recent.values[0] - self.floor() > own
     }
 
     /// Bytes that a connection with this window wants to have in the queue.

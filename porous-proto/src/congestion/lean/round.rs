@@ -7,13 +7,13 @@ use crate::time::{Instant, Micros};
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     began: Instant,
+    /// The last acknowledgement in it.
+    pub(super) now: Instant,
     /// The shortest sample of the round trip in it.
-    pub(super) rtt: Micros,
-    /// Samples of the round trip in it.
-    pub(super) samples: u32,
+    shortest: Option<Micros>,
     /// Bytes that arrived in it.
     delivered: u32,
     /// Those that arrived while the window or the pace held data back.
@@ -21,32 +21,35 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) const fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             began: now,
-            rtt: Micros::MAX,
-            samples: 0,
-            delivered: 0,
-            limited: 0,
+            now,
+            ..Self::default()
         }
     }
 
     /// Takes an acknowledgement in. Returns whether the round is over.
     pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
+        self.now = ack.now;
         self.delivered = self.delivered.saturating_add(ack.bytes);
         if ack.is_limited {
             self.limited = self.limited.saturating_add(ack.bytes);
         }
         if let Some(rtt) = ack.rtt {
-            self.rtt = self.rtt.min(rtt.into());
-            self.samples += 1;
+            self.shortest = Some(self.rtt().min(rtt.into()));
         }
         ack.sent >= self.began
     }
 
+    /// The shortest sample of the round trip in it; for ever if there was none.
+    pub(super) fn rtt(&self) -> Micros {
+        self.shortest.unwrap_or(Micros::MAX)
+    }
+
     /// How fast data arrived, in bytes a second.
-    pub(super) fn rate(&self, now: Instant) -> u32 {
-        per_second(self.delivered, now.since(self.began))
+    pub(super) fn rate(&self) -> u32 {
+        per_second(self.delivered, self.now.since(self.began))
     }
 
     /// Whether the window or the pace held data back at some time.
@@ -61,24 +64,30 @@ impl Round {
     }
 }
 
-/// The rates of the last eight rounds, in bytes a second.
+/// Values that are remembered.
+pub(super) const VALUES: usize = 8;
+
+/// The last [`VALUES`] values, the newest first; those that are not known yet are zero.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fastest {
-    rates: [u32; 8],
-    next: u32,
+pub(super) struct Recent<T> {
+    pub(super) values: [T; VALUES],
+    /// How many are known.
+    pub(super) count: usize,
 }
 
-impl Fastest {
-    pub(super) fn note(&mut self, rate: u32) {
-        let place = self.next as usize % self.rates.len();
-        if let Some(place) = self.rates.get_mut(place) {
-            *place = rate;
-        }
-        self.next = self.next.wrapping_add(1);
+impl<T: Copy + Default + Ord> Recent<T> {
+    pub(super) fn note(&mut self, value: T) {
+        self.values.rotate_right(1);
+        self.values[0] = value;
+        self.count = VALUES.min(self.count + 1);
     }
 
-    pub(super) fn get(&self) -> u32 {
-        self.rates.iter().copied().max().unwrap_or(0)
+    pub(super) fn max(&self) -> T {
+        self.values.into_iter().max().unwrap_or_default()
+    }
+
+    pub(super) fn min(&self) -> T {
+        self.values.into_iter().min().unwrap_or_default()
     }
 }
 

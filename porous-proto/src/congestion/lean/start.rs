@@ -1,7 +1,7 @@
 //! Slow start: how fast the window grows at first, and when it is wide enough.
 
 use super::path::Path;
-use super::round::{bytes_in, per_second};
+use super::round::{Recent, VALUES, bytes_in, per_second};
 use crate::congestion::Ack;
 use crate::time::{Instant, Micros};
 
@@ -16,10 +16,10 @@ const LEAST: Micros = Micros::from_millis(4);
 const MOST: Micros = Micros::from_millis(16);
 
 /// Consecutive samples of the round trip that must show such a queue (RFC 9406, `N_RTT_SAMPLE`).
-const SAMPLES: usize = 8;
+const SAMPLES: usize = VALUES;
 
 /// The same where this host is called so late that each sample stands for several.
-const SAMPLES_LATE: usize = 2;
+const LATE: usize = 2;
 
 /// The largest factor by which the window grows in a round trip.
 const FASTEST: u32 = 8;
@@ -32,10 +32,8 @@ const STILL: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start {
     train: Train,
-    /// The last samples of the round trip in microseconds, as a ring.
-    recent: [u32; SAMPLES],
-    /// Samples so far.
-    samples: usize,
+    /// The last samples of the round trip.
+    recent: Recent<Micros>,
     /// The fastest rate at which data arrived in a round, in bytes a second.
     fastest: u32,
     /// Rounds since then that were no faster by a quarter.
@@ -46,10 +44,7 @@ impl Start {
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {
-            if let Some(place) = self.recent.get_mut(self.samples % SAMPLES) {
-                *place = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
-            }
-            self.samples = self.samples.wrapping_add(1);
+            self.recent.note(rtt.into());
         }
     }
 
@@ -76,16 +71,10 @@ impl Start {
     /// Whether the window is wide enough: all of the last samples have seen a queue.
     #[inline]
     pub(super) fn is_enough(&self, path: &Path) -> bool {
-        let needed = if path.step > LEAST {
-            SAMPLES_LATE
-        } else {
-            SAMPLES
-        };
+        let needed = if path.step > LEAST { LATE } else { SAMPLES };
         // The newest first, which has mostly seen none: then no other need be looked at.
-        let mut last =
-            (1..=needed).map(|back| self.recent[self.samples.wrapping_sub(back) % SAMPLES]);
-        let is_long = |rtt: u32| Self::is_long(Micros::new(rtt.into()), path);
-        self.samples >= needed && last.all(is_long)
+        let mut last = self.recent.values.into_iter().take(needed);
+        self.recent.count >= needed && last.all(|rtt| Self::is_long(rtt, path))
     }
 
     /// Whether this round trip has a queue in it that ends slow start.

@@ -49,10 +49,9 @@ pub(super) struct Drain {
 impl Drain {
     /// A round has ended that still tells of the window before: what is held back may go, unless the drain has
     /// become longer.
-    pub(super) const fn on_first_round(&mut self) {
-        if self.longer == 0 {
-            self.held = 0;
-        }
+    pub(super) const fn on_first_round(self) -> Self {
+        let held = if self.longer == 0 { 0 } else { self.held };
+        Self { held, ..self }
     }
 
     /// The round trip with less in flight was `rtt`. Returns the drain that goes on if the queue becomes
@@ -80,10 +79,10 @@ impl Drain {
         self.before <= path.floor() + slack && rtt + slack >= path.floor()
     }
 
-    /// Whether the queue was so long before that its end means something. `wanted`: what this connection wants.
-    pub(super) fn was_long(&self, path: &Path, wanted: Micros) -> bool {
+    /// Whether the queue was so long before that its end means something.
+    pub(super) fn was_long(&self, window: u32, path: &Path) -> bool {
         let long = self.before - self.floor.min(path.floor());
-        long > path.floor() / 8 + 2 * wanted + 2 * path.noise()
+        long > path.floor() / 8 + 2 * path.wanted(window) + 2 * path.noise()
     }
 
     /// Whether a round trip of `rtt` is the path without a queue: below what was known, by what this
@@ -92,10 +91,11 @@ impl Drain {
         self.before - rtt > self.most / 2 && rtt + 2 * path.noise() < path.floor()
     }
 
-    /// What a round trip of `rtt` means. `wanted`: how long a queue this connection wants.
-    pub(super) fn finding(&self, rtt: Micros, path: &Path, wanted: Micros) -> Finding {
+    /// What a round trip of `rtt` means.
+    pub(super) fn finding(&self, rtt: Micros, window: u32, path: &Path) -> Finding {
         let noise = path.noise();
-        let slack = (2 * noise).max(Micros::from_millis(2)).max(wanted) + path.step;
+        let least = path.wanted(window).max(Micros::from_millis(2));
+        let slack = least.max(2 * noise) + path.step;
         let shorter = self.before - rtt;
         if rtt <= path.floor() + slack {
             Finding::Empty
@@ -140,7 +140,7 @@ impl Drains {
         self.current = Some(Drain {
             held,
             before,
-            most: Micros::new(u64::from(held) * before.get() / u64::from(window.max(1))),
+            most: u64::from(held) * before / window.max(1).into(),
             floor: path.floor(),
             last: before,
             longer: 0,

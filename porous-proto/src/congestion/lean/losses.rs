@@ -8,7 +8,7 @@ pub(super) const ALL: u32 = 1024;
 /// The part of frames that is lost, smoothed over `FRAMES` frames. In 2^20ths, so that little is lost by
 /// rounding.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part<const FRAMES: u32>(u32);
+pub(super) struct Part<const FRAMES: u32>(u32);
 
 impl<const FRAMES: u32> Part<FRAMES> {
     const ONE: u32 = 1 << 20;
@@ -22,7 +22,7 @@ impl<const FRAMES: u32> Part<FRAMES> {
     }
 
     /// In 1024ths.
-    const fn get(self) -> u32 {
+    pub(super) const fn get(self) -> u32 {
         self.0 / (Self::ONE / ALL)
     }
 }
@@ -45,11 +45,14 @@ impl Count {
 /// What became of frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
-    count: Count,
+    /// What was counted since the window changed.
+    pub(super) count: Count,
     /// Frames that were sent before this time are not in the count: they tell of another window.
     since: Instant,
-    last: Part<32>,
-    recent: Part<256>,
+    /// The part of the last 32 frames or so.
+    pub(super) last: Part<32>,
+    /// The part of the last 256 frames or so.
+    pub(super) recent: Part<256>,
 }
 
 impl Losses {
@@ -75,20 +78,5 @@ impl Losses {
             self.count.lost = self.count.lost.saturating_add(1);
             self.count.all = self.count.all.saturating_add(1);
         }
-    }
-
-    /// What was counted since the window changed.
-    pub(super) const fn count(&self) -> Count {
-        self.count
-    }
-
-    /// The part of the last 32 frames or so, in 1024ths.
-    pub(super) const fn last(&self) -> u32 {
-        self.last.get()
-    }
-
-    /// The part of the last 256 frames or so, in 1024ths.
-    pub(super) const fn recent(&self) -> u32 {
-        self.recent.get()
     }
 }

@@ -19,7 +19,7 @@ use self::drain::{Drain, Drains, Finding};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Recent, Round, bytes_in, per_second};
+use self::round::{Recent, Round, bytes_in, per_second, scaled};
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
@@ -52,18 +52,13 @@ enum Phase {
     Steady,
     /// Losses, beside connections that fill the queue.
     Competing,
-    /// Losses, which are this connection's own: `part` of its frames, in 1024ths, was lost at this time.
-    /// `quiet`: consecutive drains that did not change the round trip, as there was no queue.
-    Yielding {
-        since: Instant,
-        part: u32,
-        quiet: u32,
-    },
+    /// Losses, which are this connection's own.
+    Yielding,
 }
 
 impl Phase {
     const fn follows_losses(self) -> bool {
-        matches!(self, Self::Competing | Self::Yielding { .. })
+        matches!(self, Self::Competing | Self::Yielding)
     }
 }
 
@@ -84,6 +79,9 @@ pub(super) struct Lean {
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
     short: u32,
+    /// Consecutive drains that did not change the round trip, as there was no queue, while losses were this
+    /// connection's own.
+    quiet: u32,
     losses: Losses,
     trials: Trials,
     rivals: Rivals,
@@ -177,14 +175,12 @@ impl Lean {
         if !round.is_limited() && !self.phase.follows_losses() {
             self.path.learn(round.rtt());
         }
-        if !round.is_used() && !matches!(self.phase, Phase::Yielding { .. }) {
+        if !round.is_used() && self.phase != Phase::Yielding {
             self.trials.learn(&self.losses);
         }
         match self.phase {
             Phase::Steady => self.on_steady_losses(round),
-            Phase::Yielding { since, part, quiet } => {
-                self.on_own_losses(since, part, quiet >= QUIET, round);
-            }
+            Phase::Yielding => self.on_own_losses(round),
             Phase::Start | Phase::Competing => {}
         }
     }
@@ -195,7 +191,7 @@ impl Lean {
         let is_long = Start::is_long(round.rtt(), &self.path) && round.is_limited();
         // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
         let is_full =
-            self.start.on_round(round.rate(), round.is_used()) && self.losses.last() > ALL / 16;
+            self.start.on_round(round.rate(), round.is_used()) && self.losses.last.get() > ALL / 16;
         if is_long || is_full {
             self.leave_start(round.now);
         }
@@ -204,19 +200,15 @@ impl Lean {
     /// A round of which a part was sent with another window.
     fn on_skipped_round(&mut self, round: &Round) {
         self.skip -= 1;
-        let Some(mut drain) = self.drains.current else {
-            return;
-        };
         if self.skip > 0 {
-            drain.on_first_round();
-            self.drains.current = Some(drain);
-            return;
-        }
-        self.drains.current = drain.longer(round.rtt(), self.window, &self.path);
-        if self.drains.current.is_some() {
-            self.skip = 2;
-        } else {
-            self.on_drained(&drain, round);
+            self.drains.current = self.drains.current.map(Drain::on_first_round);
+        } else if let Some(drain) = self.drains.current {
+            self.drains.current = drain.longer(round.rtt(), self.window, &self.path);
+            if self.drains.current.is_some() {
+                self.skip = 2;
+            } else {
+                self.on_drained(&drain, round);
+            }
         }
     }
 
@@ -251,9 +243,7 @@ impl Lean {
     /// The window at which as much is in the queue as is wanted there: window · floor / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Micros, queue: Micros) -> u32 {
-        let without = (rtt - queue).get();
-        let part = u64::from(self.window).saturating_mul(without) / rtt.get().max(1);
-        let part = u32::try_from(part).unwrap_or(u32::MAX);
+        let part = scaled(self.window, rtt - queue, rtt);
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
@@ -264,11 +254,8 @@ impl Lean {
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
         // bounds haste. In a trial the window stays as it is, unless there is a queue.
         let most = self.most().saturating_add(share).saturating_add(noise);
-        let most = if self.trials.is_open() {
-            self.window
-        } else {
-            most
-        };
+        let is_open = self.trials.is_open();
+        let most = if is_open { self.window } else { most };
         target.saturating_add(noise).min(most)
     }
 
@@ -278,7 +265,7 @@ impl Lean {
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
-        let most = fits * u64::from(ALL + more) / u64::from(ALL - self.trials.chance());
+        let most = fits * u64::from(ALL + more) / u64::from(ALL - self.trials.chance);
         u32::try_from(most).unwrap_or(u32::MAX)
     }
 
@@ -290,26 +277,22 @@ impl Lean {
 
     /// Less was sent for a round, or for some.
     fn on_drained(&mut self, drain: &Drain, round: &Round) {
-        if drain.has_shown_path(round.rtt()) {
+        let rtt = round.rtt();
+        if drain.has_shown_path(rtt) {
             self.fit(self.rates.max(), self.path.floor());
         }
-        if drain.is_lower(round.rtt(), &self.path) {
-            self.path.set_floor(round.rtt() + 2 * self.path.noise());
+        if drain.is_lower(rtt, &self.path) {
+            self.path.set_floor(rtt + 2 * self.path.noise());
             self.fit(self.rates.max(), self.path.floor());
             self.trials.forget();
         }
-        let finding = drain.finding(round.rtt(), &self.path, self.path.wanted(self.window));
+        let finding = drain.finding(rtt, self.window, &self.path);
         match (self.phase, finding) {
-            (Phase::Yielding { since, part, quiet }, _) => {
-                let quiet = if drain.is_quiet(round.rtt(), &self.path) {
-                    quiet + 1
-                } else {
-                    0
-                };
-                self.phase = Phase::Yielding { since, part, quiet };
-                let is_short = finding == Finding::Empty
-                    && drain.was_long(&self.path, self.path.wanted(self.window));
-                if is_short || drain.has_shown_path(round.rtt()) {
+            (Phase::Yielding, _) => {
+                let is_quiet = drain.is_quiet(rtt, &self.path);
+                self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
+                let was_long = drain.was_long(self.window, &self.path);
+                if finding == Finding::Empty && was_long || drain.has_shown_path(rtt) {
                     self.steady(round.now);
                 }
             }
@@ -318,7 +301,7 @@ impl Lean {
             (_, Finding::Empty | Finding::Alone) => {}
             // A longer path loses no more than before.
             (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
-                self.on_longer_path(drain, round)
+                self.on_longer_path(drain, round);
             }
             (Phase::Steady, _) => self.compete(),
             _ => {}
@@ -349,7 +332,7 @@ impl Lean {
 
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
     fn on_competing_round(&mut self, round: &Round) {
-        let is_yielding = matches!(self.phase, Phase::Yielding { .. });
+        let is_yielding = self.phase == Phase::Yielding;
         if round.is_limited() {
             // Where losses are this connection's own a small window grows by less, so that fewer are lost.
             let slower = (self.window / 32).clamp(self.path.mtu / 2, self.path.mtu);
@@ -385,28 +368,23 @@ impl Lean {
         match self.trials.on_round(&mut self.losses, &view) {
             Verdict::Open => return,
             Verdict::Window(window) => self.set_window(window),
-            Verdict::Own { part, window } => {
+            Verdict::Own(window) => {
+                self.phase = Phase::Yielding;
+                self.quiet = 0;
                 self.uncut = Some(window);
                 self.rivals.forget(self.window, round.now);
-                self.phase = Phase::Yielding {
-                    since: round.now,
-                    part,
-                    quiet: 0,
-                };
             }
         }
         self.begin_anew(round.now);
     }
 
     /// Losses of a connection whose losses were its own, at the end of a round.
-    /// `is_quiet`: drains have shown that there is no queue.
-    fn on_own_losses(&mut self, since: Instant, part: u32, is_quiet: bool, round: &Round) {
-        let uncut = self.uncut.unwrap_or(0);
-        let mut view = self.view(uncut, round);
-        view.is_crowded &= !is_quiet;
-        if self.trials.are_chance(part, since, &mut self.losses, &view) {
-            self.uncut = None;
-            self.set_window(uncut.max(self.window));
+    fn on_own_losses(&mut self, round: &Round) {
+        let mut view = self.view(self.uncut.unwrap_or(0), round);
+        // Drains have shown that there is no queue, and so nobody else in it.
+        view.is_crowded &= self.quiet < QUIET;
+        if self.trials.are_chance(&mut self.losses, &view) {
+            self.on_spurious();
             self.steady(round.now);
         }
     }
@@ -499,7 +477,7 @@ impl Controller for Lean {
         let (rtt, sixteenths) = match self.phase {
             Phase::Start => (self.path.smoothed, 32),
             Phase::Steady => (self.path.floor(), 17),
-            Phase::Competing | Phase::Yielding { .. } => (self.path.smoothed, 20),
+            Phase::Competing | Phase::Yielding => (self.path.smoothed, 20),
         };
         let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
         let rate = u32::try_from(rate).unwrap_or(u32::MAX);

@@ -6,6 +6,8 @@ use crate::time::{Instant, Micros};
 /// A minute stands for all times that are longer, so that nothing can overflow.
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
 
+const SECOND: Micros = Micros::from_secs(1);
+
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
@@ -91,14 +93,18 @@ impl<T: Copy + Default + Ord> Recent<T> {
     }
 }
 
-/// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
+/// `bytes` · `time` / `whole`. At most half of the range, so that sums cannot overflow.
+pub(super) fn scaled(bytes: u32, time: Micros, whole: Micros) -> u32 {
+    let scaled = u64::from(bytes).saturating_mul(time.get()) / whole.get().max(1);
+    u32::try_from(scaled).unwrap_or(u32::MAX).min(u32::MAX / 2)
+}
+
+/// `bytes` in this time, in bytes a second.
 pub(super) fn per_second(bytes: u32, time: Micros) -> u32 {
-    let rate = u64::from(bytes) * 1_000_000 / time.get().max(1);
-    u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
+    scaled(bytes, SECOND, time)
 }
 
 /// Bytes that are sent at `rate` bytes a second in this time.
 pub(super) fn bytes_in(rate: u32, time: Micros) -> u32 {
-    let bytes = u64::from(rate).saturating_mul(time.get()) / 1_000_000;
-    u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
+    scaled(rate, time, SECOND)
 }

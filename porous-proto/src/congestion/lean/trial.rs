@@ -55,8 +55,8 @@ pub(super) enum Verdict {
     /// This window, in bytes, has to be used: a smaller one that is tried, or that of before the trial, as
     /// what is lost is chance.
     Window(u32),
-    /// This part, in 1024ths, is lost because the window is too large, the one of before the trial.
-    Own { part: u32, window: u32 },
+    /// Frames are lost because the window is too large: this one, in bytes, that of before the trial.
+    Own(u32),
 }
 
 /// A smaller window, to see whether fewer frames are lost with it.
@@ -81,18 +81,16 @@ pub(super) struct Trials {
     not_before: Instant,
     /// How long that was off when it was set; zero before the first trial.
     wait: Micros,
-    /// The part, in 1024ths, that is lost by chance.
-    chance: u32,
+    /// The part, in 1024ths, that is lost by chance. At most a third.
+    pub(super) chance: u32,
     /// The part, in 1024ths, that is lost while the window is not used.
     unused: u32,
+    /// The part, in 1024ths, that was lost when the window was found to be too large, and when that was.
+    own: u32,
+    found: Instant,
 }
 
 impl Trials {
-    /// The part of frames, in 1024ths, that is lost by chance. At most a third.
-    pub(super) const fn chance(&self) -> u32 {
-        self.chance
-    }
-
     pub(super) const fn is_open(&self) -> bool {
         self.trial.is_some()
     }
@@ -109,7 +107,7 @@ impl Trials {
 
     /// The window was not used for a round: what is lost is not lost because of it.
     pub(super) const fn learn(&mut self, losses: &Losses) {
-        self.unused = (7 * self.unused + losses.recent()) / 8;
+        self.unused = (7 * self.unused + losses.recent.get()) / 8;
     }
 
     /// A round of a connection that follows the delay. `losses` begin a new count where the verdict is not
@@ -123,13 +121,12 @@ impl Trials {
 
     /// A round without a trial.
     fn on_quiet_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
-        let window = view.window;
         // Beside others there is no time for counts.
-        let part = losses.recent();
+        let part = losses.recent.get();
         if view.is_crowded && self.is_doubtful(part, view) {
-            return Verdict::Own { part, window };
+            return self.own(part, view.window, view.now);
         }
-        let count = losses.count();
+        let count = losses.count;
         if count.lost < LOSSES && count.all < FRAMES {
             return Verdict::Open;
         }
@@ -138,13 +135,13 @@ impl Trials {
         let is_doubtful = self.is_doubtful(part, view);
         self.chance -= self.chance.saturating_sub(part) / 8;
         if is_doubtful && view.is_crowded {
-            return Verdict::Own { part, window };
+            return self.own(part, view.window, view.now);
         }
         if is_doubtful {
             // What began this is more than usual, maybe by chance: it is counted again before anything
             // changes.
             self.trial = Some(Trial {
-                window,
+                window: view.window,
                 part,
                 began: view.now,
                 ..Trial::default()
@@ -155,18 +152,18 @@ impl Trials {
 
     /// A round with a smaller window.
     fn on_trial_round(&mut self, trial: Trial, losses: &Losses, view: &View) -> Verdict {
-        let count = losses.count();
+        let count = losses.count;
         if count.all < LOSSES * ALL / trial.part.max(1) || !view.spans(trial.began) {
             return Verdict::Open;
         }
         self.trial = None;
-        let (window, part) = (trial.window, count.part());
+        let part = count.part();
         if trial.steps == 0 {
             if part < LEAST || self.is_known(part, view.now) {
                 return Verdict::Open;
             }
             if part > MOST {
-                return Verdict::Own { part, window };
+                return self.own(part, trial.window, view.now);
             }
             return self.step(Trial { part, ..trial }, view);
         }
@@ -177,30 +174,23 @@ impl Trials {
         // Two counts have to agree.
         let is_last = trial.steps >= 2;
         if is_low && trial.is_low || !is_low && is_last && !view.is_steady {
-            let part = trial.part;
-            Verdict::Own { part, window }
+            self.own(trial.part, trial.window, view.now)
         } else if is_low || !is_last {
             self.step(Trial { is_low, ..trial }, view)
         } else {
             self.settle((trial.part + part) / 2, view.now);
-            Verdict::Window(window)
+            Verdict::Window(trial.window)
         }
     }
 
-    /// A round of a connection that follows losses since `began`, as `part` of its frames was lost because of
-    /// its window. `view` is that of the window before the last cut. Returns whether they are chance by now.
-    pub(super) fn are_chance(
-        &mut self,
-        part: u32,
-        began: Instant,
-        losses: &mut Losses,
-        view: &View,
-    ) -> bool {
-        let count = losses.count();
-        if count.lost < LOSSES_AGAIN || !view.spans(began) {
+    /// A round of a connection whose losses were its own. `view` is that of the window before the last cut.
+    /// Returns whether they are chance by now.
+    pub(super) fn are_chance(&mut self, losses: &mut Losses, view: &View) -> bool {
+        let count = losses.count;
+        if count.lost < LOSSES_AGAIN || !view.spans(self.found) {
             return false;
         }
-        let is_many = count.part() > part.min(MOST) / 2 && count.part() < MOST;
+        let is_many = count.part() > self.own.min(MOST) / 2 && count.part() < MOST;
         let are_chance = is_many && !view.is_crowded && view.is_steady;
         if are_chance {
             self.settle(count.part(), view.now);
@@ -218,6 +208,12 @@ impl Trials {
             ..trial
         });
         Verdict::Window(view.window / 8 * 7)
+    }
+
+    /// This part is lost because the window is too large.
+    pub(super) const fn own(&mut self, part: u32, window: u32, now: Instant) -> Verdict {
+        (self.own, self.found) = (part, now);
+        Verdict::Own(window)
     }
 
     /// Losses are chance, for some time.
@@ -240,7 +236,7 @@ impl Trials {
 
     /// Whether far more is lost now than by chance: twice as much, and one in 25.
     pub(super) fn are_more(&self, losses: &Losses) -> bool {
-        losses.last() > 2 * self.chance.max(self.unused) + ALL / 25
+        losses.last.get() > 2 * self.chance.max(self.unused) + ALL / 25
     }
 
     /// Whether this part is lost also where the window is not used.

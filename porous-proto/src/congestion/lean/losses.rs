@@ -1,5 +1,6 @@
 //! The part of frames that is lost.
 
+use super::round::scaled;
 use crate::time::Instant;
 
 /// All frames, where a part of them is told in 1024ths.
@@ -13,12 +14,9 @@ pub(super) struct Part<const FRAMES: u32>(u32);
 impl<const FRAMES: u32> Part<FRAMES> {
     const ONE: u32 = 1 << 20;
 
-    fn acknowledged(&mut self, frames: u32) {
-        self.0 -= self.0 * frames.min(FRAMES) / FRAMES;
-    }
-
-    const fn lost(&mut self) {
-        self.0 += (Self::ONE - self.0) / FRAMES;
+    fn note(&mut self, acknowledged: u32, lost: u32) {
+        self.0 -= self.0 * acknowledged.min(FRAMES) / FRAMES;
+        self.0 += (Self::ONE - self.0) * lost.min(FRAMES) / FRAMES;
     }
 
     /// In 1024ths.
@@ -27,28 +25,15 @@ impl<const FRAMES: u32> Part<FRAMES> {
     }
 }
 
-/// A count of frames.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Count {
-    pub(super) lost: u32,
-    pub(super) all: u32,
-}
-
-impl Count {
-    /// In 1024ths.
-    pub(super) fn part(self) -> u32 {
-        let part = u64::from(self.lost) * u64::from(ALL) / u64::from(self.all.max(1));
-        u32::try_from(part).unwrap_or(ALL)
-    }
-}
-
 /// What became of frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
-    /// What was counted since the window changed.
-    pub(super) count: Count,
-    /// Frames that were sent before this time are not in the count: they tell of another window.
+    /// When the window changed. Frames that were sent before are not in the count: they tell of another
+    /// window.
     since: Instant,
+    /// Frames of the count, and those of them that were lost.
+    pub(super) all: u32,
+    pub(super) lost: u32,
     /// The part of the last 32 frames or so.
     pub(super) last: Part<32>,
     /// The part of the last 256 frames or so.
@@ -58,25 +43,21 @@ pub(super) struct Losses {
 impl Losses {
     /// The window has changed: the count begins anew.
     pub(super) fn begin_anew(&mut self, now: Instant) {
-        (self.count, self.since) = (Count::default(), now);
+        (self.since, self.all, self.lost) = (now, 0, 0);
     }
 
-    /// `frames` frames were acknowledged, the newest of which was sent at `sent`.
-    pub(super) fn on_acknowledged(&mut self, frames: u32, sent: Instant) {
-        self.last.acknowledged(frames);
-        self.recent.acknowledged(frames);
+    /// Frames were acknowledged, or lost. The newest of them was sent at `sent`.
+    pub(super) fn note(&mut self, acknowledged: u32, lost: u32, sent: Instant) {
+        self.last.note(acknowledged, lost);
+        self.recent.note(acknowledged, lost);
         if sent >= self.since {
-            self.count.all = self.count.all.saturating_add(frames);
+            self.all = self.all.saturating_add(acknowledged).saturating_add(lost);
+            self.lost = self.lost.saturating_add(lost);
         }
     }
 
-    /// A frame was lost that was sent at `sent`.
-    pub(super) fn on_lost(&mut self, sent: Instant) {
-        self.last.lost();
-        self.recent.lost();
-        if sent >= self.since {
-            self.count.lost = self.count.lost.saturating_add(1);
-            self.count.all = self.count.all.saturating_add(1);
-        }
+    /// The part of the count that was lost, in 1024ths.
+    pub(super) fn part(&self) -> u32 {
+        scaled(ALL, self.lost.into(), self.all.into())
     }
 }

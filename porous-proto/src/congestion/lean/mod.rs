@@ -26,9 +26,6 @@ use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::{Instant, Micros};
 
-/// The most bytes of a datagram (UDP).
-const MTU_MAX: u32 = u16::MAX as u32;
-
 /// Rounds with next to no queue after which each further one doubles what is added to the window.
 const PATIENCE: u32 = 3;
 
@@ -157,14 +154,11 @@ impl Lean {
         if self.skip == 0 {
             self.on_whole_round(&round);
         }
-        if self.phase == Phase::Start {
-            self.on_start_round(&round);
-        } else if self.skip > 0 {
-            self.on_skipped_round(&round);
-        } else if self.phase == Phase::Steady {
-            self.on_steady_round(&round);
-        } else {
-            self.on_competing_round(&round);
+        match self.phase {
+            Phase::Start => self.on_start_round(&round),
+            _ if self.skip > 0 => self.on_skipped_round(&round),
+            Phase::Steady => self.on_steady_round(&round),
+            Phase::Competing | Phase::Yielding => self.on_competing_round(&round),
         }
     }
 
@@ -190,8 +184,8 @@ impl Lean {
         // gain by acknowledging seldom.
         let is_long = Start::is_long(round.rtt(), &self.path) && round.is_limited();
         // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
-        let is_full =
-            self.start.on_round(round.rate(), round.is_used()) && self.losses.last.get() > ALL / 16;
+        let is_still = self.start.on_round(round.rate(), round.is_used());
+        let is_full = is_still && self.losses.last.get() > ALL / 16;
         if is_long || is_full {
             self.leave_start(round.now);
         }
@@ -214,14 +208,11 @@ impl Lean {
 
     fn on_steady_round(&mut self, round: &Round) {
         let queue = self.path.queue(round.rtt());
-        let own = self.path.wanted(self.rivals.window());
-        let excess = queue - own - 2 * self.path.noise();
-        // Before the window changes: what exceeds the share of this connection although the window has given
-        // way belongs to others, or to the path.
-        if round.is_limited() && self.rivals.on_round(excess, &self.path) {
+        // Before this window is noted: the queue is that of the larger ones of before.
+        if round.is_limited() && self.rivals.on_round(queue, &self.path) {
             return self.begin_drain(self.window / 2, round.now);
         }
-        self.rivals.note(self.window, round.now);
+        self.rivals.peak.note(self.window, round.now);
         let is_short = queue < self.path.wanted(self.window) / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
         if !round.is_limited() {
@@ -243,7 +234,7 @@ impl Lean {
     /// The window at which as much is in the queue as is wanted there: window · floor / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Micros, queue: Micros) -> u32 {
-        let part = scaled(self.window, rtt - queue, rtt);
+        let part = scaled(self.window, (rtt - queue).get(), rtt.get());
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
@@ -261,12 +252,11 @@ impl Lean {
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = u64::from(bytes_in(self.rates.max(), self.path.floor()));
+        let fits = bytes_in(self.rates.max(), self.path.floor());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
-        let most = fits * u64::from(ALL + more) / u64::from(ALL - self.trials.chance);
-        u32::try_from(most).unwrap_or(u32::MAX)
+        scaled(fits, (ALL + more).into(), (ALL - self.trials.chance).into())
     }
 
     /// For a round trip less is sent, to see what that changes.
@@ -311,7 +301,7 @@ impl Lean {
     /// What was taken for a queue is the path.
     fn on_longer_path(&mut self, drain: &Drain, round: &Round) {
         self.path.set_floor((3 * drain.before + round.rtt()) / 4);
-        self.set_window(self.rivals.window().max(self.window));
+        self.set_window(self.rivals.peak.get().max(self.window));
         self.steady(round.now);
     }
 
@@ -327,7 +317,7 @@ impl Lean {
         self.phase = Phase::Competing;
         self.trials.stop();
         // What this connection had before it gave way is taken back, and defended as the others do.
-        self.set_window(self.rivals.window().max(self.window));
+        self.set_window(self.rivals.peak.get().max(self.window));
     }
 
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
@@ -339,26 +329,22 @@ impl Lean {
             let more = if is_yielding { slower } else { self.path.mtu };
             self.set_window(self.window.saturating_add(more));
         }
-        self.rivals.note(self.window, round.now);
+        self.rivals.peak.note(self.window, round.now);
         if self.drains.is_due(round.now) {
             self.begin_drain(self.window / 2, round.now);
         }
     }
 
-    /// Whether others are likely to be in the queue of a connection with this window.
-    fn is_crowded(&self, window: u32) -> bool {
-        window < FEW * self.path.mtu || self.path.is_long(self.window) || !self.path.is_trusted()
-    }
-
     /// What a connection with this window sees when it asks whether losses are its own.
     fn view(&self, window: u32, round: &Round) -> View {
+        let is_few = window < FEW * self.path.mtu;
         View {
             now: round.now,
             window,
             is_used: round.is_used(),
-            is_crowded: self.is_crowded(window),
+            is_crowded: is_few || self.path.is_long(self.window) || !self.path.is_trusted(),
             is_steady: self.path.is_steady(),
-            rtt: self.path.smoothed,
+            least: (12 * self.path.smoothed).min(Micros::from_secs(1)),
         }
     }
 
@@ -416,7 +402,7 @@ impl Lean {
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
         self.path.on_ack(ack);
-        self.losses.on_acknowledged(ack.frames, ack.sent);
+        self.losses.note(ack.frames, 0, ack.sent);
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
             self.on_start(ack);
@@ -429,7 +415,7 @@ impl Controller for Lean {
     fn on_trouble(&mut self, trouble: &Trouble) {
         // A mark has no bytes: nothing was lost.
         if trouble.bytes > 0 {
-            self.losses.on_lost(trouble.sent);
+            self.losses.note(0, 1, trouble.sent);
         }
         match trouble.signal {
             Signal::Mark => {
@@ -462,7 +448,7 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.path.mtu = mtu.clamp(1, MTU_MAX);
+        self.path.mtu = mtu.clamp(1, u16::MAX.into()); // UDP has no larger datagrams
     }
 
     fn window(&self) -> u32 {
@@ -479,8 +465,7 @@ impl Controller for Lean {
             Phase::Steady => (self.path.floor(), 17),
             Phase::Competing | Phase::Yielding => (self.path.smoothed, 20),
         };
-        let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
-        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        let rate = scaled(per_second(self.window, rtt), sixteenths, 16);
         Some(rate.max(self.path.mtu)) // a frame a second at least
     }
 }

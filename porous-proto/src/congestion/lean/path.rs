@@ -1,6 +1,6 @@
 //! The path without its queue, and how much a connection wants to have in the queue.
 
-use super::round::{LONGEST, Recent, VALUES, per_second};
+use super::round::{LONGEST, Recent, VALUES, per_second, scaled};
 use crate::congestion::Ack;
 use crate::stats::Minimum;
 use crate::time::Micros;
@@ -128,8 +128,7 @@ impl Path {
         let rate = per_second(window, self.floor().max(Micros::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
         let frames = u64::from(rate) * 256 / u64::from(UNIT);
-        let bytes = u64::from(self.mtu) * frames.isqrt().max(LEAST) / 16;
-        u32::try_from(bytes).unwrap_or(u32::MAX)
+        scaled(self.mtu, frames.isqrt().max(LEAST), 16)
     }
 
     /// How long the queue is if only this connection has its share in it.

@@ -6,7 +6,8 @@ use crate::time::{Instant, Micros};
 /// A minute stands for all times that are longer, so that nothing can overflow.
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
 
-const SECOND: Micros = Micros::from_secs(1);
+/// In microseconds.
+const SECOND: u64 = 1_000_000;
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +27,6 @@ impl Round {
     pub(super) fn new(now: Instant) -> Self {
         Self {
             began: now,
-            now,
             ..Self::default()
         }
     }
@@ -93,18 +93,18 @@ impl<T: Copy + Default + Ord> Recent<T> {
     }
 }
 
-/// `bytes` · `time` / `whole`. At most half of the range, so that sums cannot overflow.
-pub(super) fn scaled(bytes: u32, time: Micros, whole: Micros) -> u32 {
-    let scaled = u64::from(bytes).saturating_mul(time.get()) / whole.get().max(1);
-    u32::try_from(scaled).unwrap_or(u32::MAX).min(u32::MAX / 2)
+/// `amount` · `times` / `parts`.
+pub(super) fn scaled(amount: u32, times: u64, parts: u64) -> u32 {
+    let scaled = u64::from(amount).saturating_mul(times) / parts.max(1);
+    u32::try_from(scaled).unwrap_or(u32::MAX)
 }
 
-/// `bytes` in this time, in bytes a second.
+/// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Micros) -> u32 {
-    scaled(bytes, SECOND, time)
+    scaled(bytes, SECOND, time.get()).min(u32::MAX / 2)
 }
 
-/// Bytes that are sent at `rate` bytes a second in this time.
+/// Bytes that are sent at `rate` bytes a second in this time. At most half of the range.
 pub(super) fn bytes_in(rate: u32, time: Micros) -> u32 {
-    scaled(rate, time, SECOND)
+    scaled(rate, time.get(), SECOND).min(u32::MAX / 2)
 }

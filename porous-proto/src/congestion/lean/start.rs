@@ -91,32 +91,27 @@ struct Train {
     sent: Option<Instant>,
     /// When the first of them was acknowledged.
     first: Instant,
-    /// When the last of them was acknowledged so far.
-    last: Instant,
+    /// How much later the last of them was acknowledged so far.
+    time: Micros,
     /// Bytes of all of them but the first: these arrived after `first`.
     bytes: u32,
 }
 
 impl Train {
     fn on_ack(&mut self, ack: &Ack) {
-        match self.sent {
-            None => {
-                (self.sent, self.first, self.last) = (Some(ack.sent), ack.now, ack.now);
-                self.bytes = ack.bytes - ack.bytes / ack.frames.max(1);
-            }
-            Some(sent) if sent == ack.sent => {
-                self.bytes = self.bytes.saturating_add(ack.bytes);
-                self.last = ack.now;
-            }
-            Some(_) => {}
+        if self.sent.is_none() {
+            (self.sent, self.first) = (Some(ack.sent), ack.now);
+            self.bytes = ack.bytes - ack.bytes / ack.frames.max(1);
+        } else if self.sent == Some(ack.sent) {
+            self.bytes = self.bytes.saturating_add(ack.bytes);
+            self.time = ack.now.since(self.first);
         }
     }
 
     /// The rate of the path in bytes a second, rather too low.
     fn rate(&self, step: Micros) -> u32 {
-        let time = self.last.since(self.first);
         // The first acknowledgement may have been seen up to a step too late, so that the time looks too
         // short.
-        per_second(self.bytes, time + step.max(Micros::from_millis(1)))
+        per_second(self.bytes, self.time + step.max(Micros::from_millis(1)))
     }
 }

@@ -36,15 +36,8 @@ pub(super) struct View {
     pub(super) is_crowded: bool,
     /// True if the queue does not become longer and shorter.
     pub(super) is_steady: bool,
-    /// The smoothed round trip.
-    pub(super) rtt: Micros,
-}
-
-impl View {
-    /// Whether a count that began at this time has seen enough of the path: outages are no losses by chance.
-    fn spans(&self, began: Instant) -> bool {
-        self.now.since(began) >= (12 * self.rtt).min(Micros::from_secs(1))
-    }
+    /// How long a count has to last, to have seen enough of the path: outages are no losses by chance.
+    pub(super) least: Micros,
 }
 
 /// What is known of losses at the end of a round.
@@ -126,11 +119,10 @@ impl Trials {
         if view.is_crowded && self.is_doubtful(part, view) {
             return self.own(part, view.window, view.now);
         }
-        let count = losses.count;
-        if count.lost < LOSSES && count.all < FRAMES {
+        if losses.lost < LOSSES && losses.all < FRAMES {
             return Verdict::Open;
         }
-        let part = count.part();
+        let part = losses.part();
         losses.begin_anew(view.now);
         let is_doubtful = self.is_doubtful(part, view);
         self.chance -= self.chance.saturating_sub(part) / 8;
@@ -152,12 +144,12 @@ impl Trials {
 
     /// A round with a smaller window.
     fn on_trial_round(&mut self, trial: Trial, losses: &Losses, view: &View) -> Verdict {
-        let count = losses.count;
-        if count.all < LOSSES * ALL / trial.part.max(1) || !view.spans(trial.began) {
+        let needed = LOSSES * ALL / trial.part.max(1);
+        if losses.all < needed || view.now.since(trial.began) < view.least {
             return Verdict::Open;
         }
         self.trial = None;
-        let part = count.part();
+        let part = losses.part();
         if trial.steps == 0 {
             if part < LEAST || self.is_known(part, view.now) {
                 return Verdict::Open;
@@ -186,14 +178,13 @@ impl Trials {
     /// A round of a connection whose losses were its own. `view` is that of the window before the last cut.
     /// Returns whether they are chance by now.
     pub(super) fn are_chance(&mut self, losses: &mut Losses, view: &View) -> bool {
-        let count = losses.count;
-        if count.lost < LOSSES_AGAIN || !view.spans(self.found) {
+        if losses.lost < LOSSES_AGAIN || view.now.since(self.found) < view.least {
             return false;
         }
-        let is_many = count.part() > self.own.min(MOST) / 2 && count.part() < MOST;
+        let is_many = losses.part() > self.own.min(MOST) / 2 && losses.part() < MOST;
         let are_chance = is_many && !view.is_crowded && view.is_steady;
         if are_chance {
-            self.settle(count.part(), view.now);
+            self.settle(losses.part(), view.now);
         } else {
             losses.begin_anew(view.now);
         }

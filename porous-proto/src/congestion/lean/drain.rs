@@ -19,10 +19,8 @@ const LONGER: u32 = 4;
 /// What a drain has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// There is no queue.
-    Empty,
-    /// The queue was nearly all of this connection.
-    Alone,
+    /// There is no queue, or nearly all of it was of this connection.
+    Own,
     /// The round trip did not become shorter: this is the path.
     Stiff,
     /// The round trip became shorter by some: the queue is that of others as well.
@@ -79,10 +77,11 @@ impl Drain {
         self.before <= path.floor() + slack && rtt + slack >= path.floor()
     }
 
-    /// Whether the queue was so long before that its end means something.
-    pub(super) fn was_long(&self, window: u32, path: &Path) -> bool {
-        let long = self.before - self.floor.min(path.floor());
-        long > path.floor() / 8 + 2 * path.wanted(window) + 2 * path.noise()
+    /// Whether there is no queue after one that was so long that its end means something.
+    pub(super) fn has_emptied(&self, rtt: Micros, window: u32, path: &Path) -> bool {
+        let queue = self.before - self.floor.min(path.floor());
+        let long = path.floor() / 8 + 2 * path.wanted(window) + 2 * path.noise();
+        queue > long && path.is_empty(rtt, window)
     }
 
     /// Whether a round trip of `rtt` is the path without a queue: below what was known, by what this
@@ -93,15 +92,10 @@ impl Drain {
 
     /// What a round trip of `rtt` means.
     pub(super) fn finding(&self, rtt: Micros, window: u32, path: &Path) -> Finding {
-        let noise = path.noise();
-        let least = path.wanted(window).max(Micros::from_millis(2));
-        let slack = least.max(2 * noise) + path.step;
         let shorter = self.before - rtt;
-        if rtt <= path.floor() + slack {
-            Finding::Empty
-        } else if shorter > self.most / 4 * 3 {
-            Finding::Alone
-        } else if shorter < self.most / 8 + noise {
+        if path.is_empty(rtt, window) || shorter > self.most / 4 * 3 {
+            Finding::Own
+        } else if shorter < self.most / 8 + path.noise() {
             Finding::Stiff
         } else {
             Finding::Shared

@@ -276,33 +276,37 @@ impl Lean {
             self.fit(self.rates.max(), self.path.floor());
             self.trials.forget();
         }
-        let finding = drain.finding(rtt, self.window, &self.path);
-        match (self.phase, finding) {
+        match (self.phase, drain.finding(rtt, self.window, &self.path)) {
             (Phase::Yielding, _) => {
                 let is_quiet = drain.is_quiet(rtt, &self.path);
                 self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
-                let was_long = drain.was_long(self.window, &self.path);
-                if finding == Finding::Empty && was_long || drain.has_shown_path(rtt) {
+                let has_emptied = drain.has_emptied(rtt, self.window, &self.path);
+                if has_emptied || drain.has_shown_path(rtt) {
                     self.steady(round.now);
                 }
             }
-            (Phase::Competing, Finding::Empty | Finding::Alone) => self.steady(round.now),
+            (Phase::Competing, Finding::Own) => self.steady(round.now),
             // Nobody else is there: the larger windows of before were those of a faster path.
-            (_, Finding::Empty | Finding::Alone) => {}
-            // A longer path loses no more than before.
+            (_, Finding::Own) => {}
+            // What was taken for a queue is the path: a longer path loses no more than before.
             (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
-                self.on_longer_path(drain, round);
+                self.path.set_floor((3 * drain.before + rtt) / 4);
+                self.take_back();
+                self.steady(round.now);
             }
-            (Phase::Steady, _) => self.compete(),
+            // Others fill the queue: it is defended as they do.
+            (Phase::Steady, _) => {
+                self.phase = Phase::Competing;
+                self.trials.stop();
+                self.take_back();
+            }
             _ => {}
         }
     }
 
-    /// What was taken for a queue is the path.
-    fn on_longer_path(&mut self, drain: &Drain, round: &Round) {
-        self.path.set_floor((3 * drain.before + round.rtt()) / 4);
+    /// The window is again what it was before this connection gave way.
+    fn take_back(&mut self) {
         self.set_window(self.rivals.peak.get().max(self.window));
-        self.steady(round.now);
     }
 
     /// The window follows the delay again.
@@ -310,14 +314,6 @@ impl Lean {
         self.phase = Phase::Steady;
         self.short = 0;
         self.begin_anew(now);
-    }
-
-    /// Others fill the queue.
-    fn compete(&mut self) {
-        self.phase = Phase::Competing;
-        self.trials.stop();
-        // What this connection had before it gave way is taken back, and defended as the others do.
-        self.set_window(self.rivals.peak.get().max(self.window));
     }
 
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.

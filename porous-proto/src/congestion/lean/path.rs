@@ -122,6 +122,12 @@ impl Path {
         self.recent.values[0] - self.floor() > own
     }
 
+    /// Whether a round trip of `rtt` has no more of a queue in it than a connection with this window wants.
+    pub(super) fn is_empty(&self, rtt: Micros, window: u32) -> bool {
+        let least = (2 * self.noise()).max(Micros::from_millis(2));
+        rtt <= self.floor() + self.wanted(window).max(least) + self.step
+    }
+
     /// Bytes that a connection with this window wants to have in the queue.
     pub(super) fn share(&self, window: u32) -> u32 {
         // A floor of nothing, as before the first sample, would give no rate.

@@ -19,10 +19,8 @@ const LONGER: u32 = 4;
 /// What a drain has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// There is no queue.
-    Empty,
-    /// The queue was nearly all of this connection.
-    Alone,
+    /// There is no queue, or nearly all of it was of this connection.
+    Own,
     /// The round trip did not become shorter: this is the path.
     Stiff,
     /// The round trip became shorter by some: the queue is that of others as well.
@@ -49,10 +47,9 @@ pub(super) struct Drain {
 impl Drain {
     /// A round has ended that still tells of the window before: what is held back may go, unless the drain has
     /// become longer.
-    pub(super) const fn on_first_round(&mut self) {
-        if self.longer == 0 {
-            self.held = 0;
-        }
+    pub(super) const fn on_first_round(self) -> Self {
+        let held = if self.longer == 0 { 0 } else { self.held };
+        Self { held, ..self }
     }
 
     /// The round trip with less in flight was `rtt`. Returns the drain that goes on if the queue becomes
@@ -75,15 +72,16 @@ impl Drain {
     }
 
     /// Whether a round trip of `rtt` is the same as before, and there was no queue then.
-    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path, step: Micros) -> bool {
-        let slack = path.noise() + Micros::from_millis(1) + step;
+    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path) -> bool {
+        let slack = path.noise() + Micros::from_millis(1) + path.step;
         self.before <= path.floor() + slack && rtt + slack >= path.floor()
     }
 
-    /// Whether the queue was so long before that its end means something. `wanted`: what this connection wants.
-    pub(super) fn was_long(&self, path: &Path, wanted: Micros) -> bool {
-        let long = self.before - self.floor.min(path.floor());
-        long > path.floor() / 8 + 2 * wanted + 2 * path.noise()
+    /// Whether there is no queue after one that was so long that its end means something.
+    pub(super) fn has_emptied(&self, rtt: Micros, window: u32, path: &Path) -> bool {
+        let queue = self.before - self.floor.min(path.floor());
+        let long = path.floor() / 8 + 2 * path.wanted(window) + 2 * path.noise();
+        queue > long && path.is_empty(rtt, window)
     }
 
     /// Whether a round trip of `rtt` is the path without a queue: below what was known, by what this
@@ -92,22 +90,12 @@ impl Drain {
         self.before - rtt > self.most / 2 && rtt + 2 * path.noise() < path.floor()
     }
 
-    /// What a round trip of `rtt` means, seen by a host that is called late by `step`.
-    pub(super) fn finding(
-        &self,
-        rtt: Micros,
-        path: &Path,
-        step: Micros,
-        wanted: Micros,
-    ) -> Finding {
-        let noise = path.noise();
-        let slack = (2 * noise).max(Micros::from_millis(2)).max(wanted) + step;
+    /// What a round trip of `rtt` means.
+    pub(super) fn finding(&self, rtt: Micros, window: u32, path: &Path) -> Finding {
         let shorter = self.before - rtt;
-        if rtt <= path.floor() + slack {
-            Finding::Empty
-        } else if shorter > self.most / 4 * 3 {
-            Finding::Alone
-        } else if shorter < self.most / 8 + noise {
+        if path.is_empty(rtt, window) || shorter > self.most / 4 * 3 {
+            Finding::Own
+        } else if shorter < self.most / 8 + path.noise() {
             Finding::Stiff
         } else {
             Finding::Shared
@@ -146,7 +134,7 @@ impl Drains {
         self.current = Some(Drain {
             held,
             before,
-            most: Micros::new(u64::from(held) * before.get() / u64::from(window.max(1))),
+            most: u64::from(held) * before / window.max(1).into(),
             floor: path.floor(),
             last: before,
             longer: 0,

@@ -1,5 +1,6 @@
 //! The part of frames that is lost.
 
+use super::round::scaled;
 use crate::time::Instant;
 
 /// All frames, where a part of them is told in 1024ths.
@@ -8,87 +9,55 @@ pub(super) const ALL: u32 = 1024;
 /// The part of frames that is lost, smoothed over `FRAMES` frames. In 2^20ths, so that little is lost by
 /// rounding.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part<const FRAMES: u32>(u32);
+pub(super) struct Part<const FRAMES: u32>(u32);
 
 impl<const FRAMES: u32> Part<FRAMES> {
     const ONE: u32 = 1 << 20;
 
-    fn acknowledged(&mut self, frames: u32) {
-        self.0 -= self.0 * frames.min(FRAMES) / FRAMES;
-    }
-
-    const fn lost(&mut self) {
-        self.0 += (Self::ONE - self.0) / FRAMES;
+    fn note(&mut self, acknowledged: u32, lost: u32) {
+        self.0 -= self.0 * acknowledged.min(FRAMES) / FRAMES;
+        self.0 += (Self::ONE - self.0) * lost.min(FRAMES) / FRAMES;
     }
 
     /// In 1024ths.
-    const fn get(self) -> u32 {
+    pub(super) const fn get(self) -> u32 {
         self.0 / (Self::ONE / ALL)
-    }
-}
-
-/// A count of frames.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Count {
-    pub(super) lost: u32,
-    pub(super) all: u32,
-}
-
-impl Count {
-    /// In 1024ths.
-    pub(super) fn part(self) -> u32 {
-        let part = u64::from(self.lost) * u64::from(ALL) / u64::from(self.all.max(1));
-        u32::try_from(part).unwrap_or(ALL)
     }
 }
 
 /// What became of frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Losses {
-    count: Count,
-    /// Frames that were sent before this time are not in the count: they tell of another window.
+    /// When the window changed. Frames that were sent before are not in the count: they tell of another
+    /// window.
     since: Instant,
-    last: Part<32>,
-    recent: Part<256>,
+    /// Frames of the count, and those of them that were lost.
+    pub(super) all: u32,
+    pub(super) lost: u32,
+    /// The part of the last 32 frames or so.
+    pub(super) last: Part<32>,
+    /// The part of the last 256 frames or so.
+    pub(super) recent: Part<256>,
 }
 
 impl Losses {
     /// The window has changed: the count begins anew.
     pub(super) fn begin_anew(&mut self, now: Instant) {
-        (self.count, self.since) = (Count::default(), now);
+        (self.since, self.all, self.lost) = (now, 0, 0);
     }
 
-    /// `frames` frames were acknowledged, the newest of which was sent at `sent`.
-    pub(super) fn on_acknowledged(&mut self, frames: u32, sent: Instant) {
-        self.last.acknowledged(frames);
-        self.recent.acknowledged(frames);
+    /// Frames were acknowledged, or lost. The newest of them was sent at `sent`.
+    pub(super) fn note(&mut self, acknowledged: u32, lost: u32, sent: Instant) {
+        self.last.note(acknowledged, lost);
+        self.recent.note(acknowledged, lost);
         if sent >= self.since {
-            self.count.all = self.count.all.saturating_add(frames);
+            self.all = self.all.saturating_add(acknowledged).saturating_add(lost);
+            self.lost = self.lost.saturating_add(lost);
         }
     }
 
-    /// A frame was lost that was sent at `sent`.
-    pub(super) fn on_lost(&mut self, sent: Instant) {
-        self.last.lost();
-        self.recent.lost();
-        if sent >= self.since {
-            self.count.lost = self.count.lost.saturating_add(1);
-            self.count.all = self.count.all.saturating_add(1);
-        }
-    }
-
-    /// What was counted since the window changed.
-    pub(super) const fn count(&self) -> Count {
-        self.count
-    }
-
-    /// The part of the last 32 frames or so, in 1024ths.
-    pub(super) const fn last(&self) -> u32 {
-        self.last.get()
-    }
-
-    /// The part of the last 256 frames or so, in 1024ths.
-    pub(super) const fn recent(&self) -> u32 {
-        self.recent.get()
+    /// The part of the count that was lost, in 1024ths.
+    pub(super) fn part(&self) -> u32 {
+        scaled(ALL, self.lost.into(), self.all.into())
     }
 }

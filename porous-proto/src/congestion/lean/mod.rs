@@ -19,15 +19,12 @@ use self::drain::{Drain, Drains, Finding};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Acked, Fastest, LONGEST, Round, bytes_in, per_second};
+use self::round::{Recent, Round, bytes_in, per_second, scaled};
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::{Instant, Micros};
-
-/// The most bytes of a datagram (UDP).
-const MTU_MAX: u32 = u16::MAX as u32;
 
 /// Rounds with next to no queue after which each further one doubles what is added to the window.
 const PATIENCE: u32 = 3;
@@ -43,49 +40,45 @@ const FEW: u32 = 16;
 const QUIET: u32 = 8;
 
 /// What the window follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// Nothing: the window grows until there is a queue.
+    #[default]
     Start,
     /// The delay.
     Steady,
     /// Losses, beside connections that fill the queue.
     Competing,
-    /// Losses, which are this connection's own: `part` of its frames, in 1024ths, was lost at this time.
-    /// `quiet`: consecutive drains that did not change the round trip, as there was no queue.
-    Yielding {
-        since: Instant,
-        part: u32,
-        quiet: u32,
-    },
+    /// Losses, which are this connection's own.
+    Yielding,
 }
 
 impl Phase {
     const fn follows_losses(self) -> bool {
-        matches!(self, Self::Competing | Self::Yielding { .. })
+        matches!(self, Self::Competing | Self::Yielding)
     }
 }
 
 /// The controller of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lean {
-    mtu: u32,
     phase: Phase,
     /// In bytes, without what a drain holds back.
     window: u32,
     start: Start,
     path: Path,
-    /// The smoothed round trip.
-    smoothed: Micros,
     round: Round,
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
     /// The rates at which data arrived in the last rounds.
-    rate: Fastest,
+    rates: Recent<u32>,
     /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
     short: u32,
+    /// Consecutive drains that did not change the round trip, as there was no queue, while losses were this
+    /// connection's own.
+    quiet: u32,
     losses: Losses,
     trials: Trials,
     rivals: Rivals,
@@ -98,67 +91,42 @@ pub(super) struct Lean {
 
 impl Lean {
     pub(super) fn new(mtu: u32) -> Self {
-        let mtu = mtu.clamp(1, MTU_MAX);
-        Self {
-            mtu,
-            phase: Phase::Start,
-            window: initial_window(mtu),
-            start: Start::default(),
-            path: Path::default(),
-            smoothed: Micros::ZERO,
-            round: Round::new(Instant::ZERO),
-            skip: 0,
-            rate: Fastest::default(),
-            is_growing: false,
-            short: 0,
-            losses: Losses::default(),
-            trials: Trials::default(),
-            rivals: Rivals::default(),
-            drains: Drains::default(),
-            silent: 0,
-            uncut: None,
-        }
+        let mut lean = Self::default();
+        lean.on_mtu(mtu);
+        lean.window = initial_window(lean.path.mtu);
+        lean
     }
 
     fn set_window(&mut self, window: u32) {
-        self.window = window.clamp(min_window(self.mtu), MAX_WINDOW);
-    }
-
-    fn share(&self) -> u32 {
-        self.path.share(self.window, self.mtu)
-    }
-
-    /// How long the queue is if only this connection has its share in it.
-    fn wanted(&self) -> Micros {
-        self.path.wanted(self.window, self.mtu)
+        self.window = window.clamp(min_window(self.path.mtu), MAX_WINDOW);
     }
 
     /// Reduces the window to what passes in a round trip without a queue, at `rate` bytes a second, and the
     /// share.
     fn fit(&mut self, rate: u32, rtt: Micros) {
-        let fits = bytes_in(rate, rtt).saturating_add(self.share());
+        let fits = bytes_in(rate, rtt).saturating_add(self.path.share(self.window));
         self.set_window(self.window.min(fits));
     }
 
-    fn on_start(&mut self, ack: &Acked) {
+    fn on_start(&mut self, ack: &Ack) {
         self.start.on_ack(ack);
         // A window that is not used does not grow (RFC 9002 §7.8).
         if ack.is_limited {
             let more = self.start.growth(ack, self.window, &self.path);
             self.set_window(self.window.saturating_add(more));
         }
-        if self.round.is_limited() && self.start.is_enough(ack.step, &self.path) {
-            self.leave_start(ack);
+        if self.round.is_limited() && self.start.is_enough(&self.path) {
+            self.leave_start(ack.now);
         }
     }
 
     /// The path is full: slow start is over.
-    fn leave_start(&mut self, ack: &Acked) {
+    fn leave_start(&mut self, now: Instant) {
         self.phase = Phase::Steady;
-        let rate = self.rate.get().max(self.round.rate(ack.now));
-        self.fit(rate, self.path.floor() + ack.step);
-        self.drains.begin_anew(ack.now);
-        self.begin_anew(ack.now);
+        let rate = self.rates.max().max(self.round.rate());
+        self.fit(rate, self.path.floor() + self.path.step);
+        self.drains.begin_anew(now);
+        self.begin_anew(now);
     }
 
     /// What arrives now was sent before the window changed: it tells of the old one.
@@ -168,144 +136,127 @@ impl Lean {
         self.skip = 1;
     }
 
-    fn on_round(&mut self, ack: &Acked) {
-        let round = core::mem::replace(&mut self.round, Round::new(ack.now));
+    fn on_round(&mut self, now: Instant) {
+        let round = core::mem::replace(&mut self.round, Round::new(now));
         // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
         // the delay is blind then.
-        if round.samples == 0 {
+        if round.rtt() == Micros::MAX {
             self.silent = self.silent.saturating_add(1);
             return;
         }
         self.silent = 0;
-        let rate = round.rate(ack.now);
-        self.is_growing = rate > self.rate.get() / 16 * 17;
+        let rate = round.rate();
+        self.is_growing = rate > self.rates.max() / 16 * 17;
         // What an application sends says how fast the path is only if it is faster than anything before.
-        if round.is_limited() || rate > self.rate.get() {
-            self.rate.note(rate);
+        if round.is_limited() || rate > self.rates.max() {
+            self.rates.note(rate);
         }
         if self.skip == 0 {
-            self.on_whole_round(&round, ack.now);
+            self.on_whole_round(&round);
         }
-        if self.phase == Phase::Start {
-            self.on_start_round(&round, rate, ack);
-        } else if self.skip > 0 {
-            self.on_skipped_round(&round, ack);
-        } else if self.phase == Phase::Steady {
-            self.on_steady_round(&round, ack);
-        } else {
-            self.on_competing_round(&round, ack);
+        match self.phase {
+            Phase::Start => self.on_start_round(&round),
+            _ if self.skip > 0 => self.on_skipped_round(&round),
+            Phase::Steady => self.on_steady_round(&round),
+            Phase::Competing | Phase::Yielding => self.on_competing_round(&round),
         }
     }
 
     /// A round of which all was sent with the window as it is.
-    fn on_whole_round(&mut self, round: &Round, now: Instant) {
-        self.path.on_round(round.rtt);
+    fn on_whole_round(&mut self, round: &Round) {
+        self.path.on_round(round.rtt());
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {
-            self.path.learn(round.rtt);
+            self.path.learn(round.rtt());
         }
-        if !round.is_used() && !matches!(self.phase, Phase::Yielding { .. }) {
+        if !round.is_used() && self.phase != Phase::Yielding {
             self.trials.learn(&self.losses);
         }
         match self.phase {
-            Phase::Steady => self.on_steady_losses(round, now),
-            Phase::Yielding { since, part, quiet } => {
-                self.on_own_losses(since, part, quiet >= QUIET, round, now);
-            }
+            Phase::Steady => self.on_steady_losses(round),
+            Phase::Yielding => self.on_own_losses(round),
             Phase::Start | Phase::Competing => {}
         }
     }
 
-    fn on_start_round(&mut self, round: &Round, rate: u32, ack: &Acked) {
+    fn on_start_round(&mut self, round: &Round) {
         // All samples of a round are enough to end slow start, however few they are: a remote host must not
         // gain by acknowledging seldom.
-        let is_long = Start::is_long(round.rtt, ack.step, &self.path) && round.is_limited();
+        let is_long = Start::is_long(round.rtt(), &self.path) && round.is_limited();
         // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
-        let is_full = self.start.on_round(rate, round.is_used()) && self.losses.last() > ALL / 16;
+        let is_still = self.start.on_round(round.rate(), round.is_used());
+        let is_full = is_still && self.losses.last.get() > ALL / 16;
         if is_long || is_full {
-            self.leave_start(ack);
+            self.leave_start(round.now);
         }
     }
 
     /// A round of which a part was sent with another window.
-    fn on_skipped_round(&mut self, round: &Round, ack: &Acked) {
+    fn on_skipped_round(&mut self, round: &Round) {
         self.skip -= 1;
-        let Some(mut drain) = self.drains.current else {
-            return;
-        };
         if self.skip > 0 {
-            drain.on_first_round();
-            self.drains.current = Some(drain);
-            return;
-        }
-        self.drains.current = drain.longer(round.rtt, self.window, &self.path);
-        if self.drains.current.is_some() {
-            self.skip = 2;
-        } else {
-            self.on_drained(&drain, round, ack);
+            self.drains.current = self.drains.current.map(Drain::on_first_round);
+        } else if let Some(drain) = self.drains.current {
+            self.drains.current = drain.longer(round.rtt(), self.window, &self.path);
+            if self.drains.current.is_some() {
+                self.skip = 2;
+            } else {
+                self.on_drained(&drain, round);
+            }
         }
     }
 
-    fn on_steady_round(&mut self, round: &Round, ack: &Acked) {
-        let queue = self.path.queue(round.rtt, ack.step);
-        let own = self.path.wanted(self.rivals.window(), self.mtu);
-        let excess = queue - own - 2 * self.path.noise();
-        // Before the window changes: what exceeds the share of this connection although the window has given
-        // way belongs to others, or to the path.
-        if round.is_limited() && self.rivals.on_round(excess, &self.path) {
-            return self.begin_drain(self.window / 2, ack.now);
+    fn on_steady_round(&mut self, round: &Round) {
+        let queue = self.path.queue(round.rtt());
+        // Before this window is noted: the queue is that of the larger ones of before.
+        if round.is_limited() && self.rivals.on_round(queue, &self.path) {
+            return self.begin_drain(self.window / 2, round.now);
         }
-        self.rivals.note(self.window, ack.now);
-        let is_short = queue < self.wanted() / 2 && round.is_limited();
+        self.rivals.peak.note(self.window, round.now);
+        let is_short = queue < self.path.wanted(self.window) / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
         if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
         }
-        let target = self.target(round.rtt, queue);
+        let target = self.target(round.rtt(), queue);
         // Half of the way to the target in each round: this converges from both sides in a few round trips
         // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
         // Where no queue is seen there is nothing to empty.
-        if self.drains.is_due(ack.now) && !queue.is_zero() {
+        if self.drains.is_due(round.now) && !queue.is_zero() {
             // Four times what this connection has in the queue, as others have something there as well; a
             // quarter of the window at most, so that the rate hardly suffers.
-            let queued = bytes_in(self.rate.get(), queue);
-            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), ack.now);
+            let queued = bytes_in(self.rates.max(), queue);
+            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), round.now);
         }
     }
 
     /// The window at which as much is in the queue as is wanted there: window · floor / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Micros, queue: Micros) -> u32 {
-        let without = (rtt - queue).get();
-        let part = u64::from(self.window).saturating_mul(without) / rtt.get().max(1);
-        let part = u32::try_from(part).unwrap_or(u32::MAX);
+        let part = scaled(self.window, (rtt - queue).get(), rtt.get());
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
         // On a path with jitter a round that is short by chance must not empty the line.
-        let noise = bytes_in(self.rate.get(), self.path.noise());
-        let share = self.share();
+        let noise = bytes_in(self.rates.max(), self.path.noise());
+        let share = self.path.share(self.window);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
         // bounds haste. In a trial the window stays as it is, unless there is a queue.
         let most = self.most().saturating_add(share).saturating_add(noise);
-        let most = if self.trials.is_open() {
-            self.window
-        } else {
-            most
-        };
+        let is_open = self.trials.is_open();
+        let most = if is_open { self.window } else { most };
         target.saturating_add(noise).min(most)
     }
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = u64::from(bytes_in(self.rate.get(), self.path.floor()));
+        let fits = bytes_in(self.rates.max(), self.path.floor());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
-        let most = fits * u64::from(ALL + more) / u64::from(ALL - self.trials.chance());
-        u32::try_from(most).unwrap_or(u32::MAX)
+        scaled(fits, (ALL + more).into(), (ALL - self.trials.chance).into())
     }
 
     /// For a round trip less is sent, to see what that changes.
@@ -315,47 +266,47 @@ impl Lean {
     }
 
     /// Less was sent for a round, or for some.
-    fn on_drained(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
-        if drain.has_shown_path(round.rtt) {
-            self.fit(self.rate.get(), self.path.floor());
+    fn on_drained(&mut self, drain: &Drain, round: &Round) {
+        let rtt = round.rtt();
+        if drain.has_shown_path(rtt) {
+            self.fit(self.rates.max(), self.path.floor());
         }
-        if drain.is_lower(round.rtt, &self.path) {
-            self.path.set_floor(round.rtt + 2 * self.path.noise());
-            self.fit(self.rate.get(), self.path.floor());
+        if drain.is_lower(rtt, &self.path) {
+            self.path.set_floor(rtt + 2 * self.path.noise());
+            self.fit(self.rates.max(), self.path.floor());
             self.trials.forget();
         }
-        let finding = drain.finding(round.rtt, &self.path, ack.step, self.wanted());
-        match (self.phase, finding) {
-            (Phase::Yielding { since, part, quiet }, _) => {
-                let quiet = if drain.is_quiet(round.rtt, &self.path, ack.step) {
-                    quiet + 1
-                } else {
-                    0
-                };
-                self.phase = Phase::Yielding { since, part, quiet };
-                let is_short =
-                    finding == Finding::Empty && drain.was_long(&self.path, self.wanted());
-                if is_short || drain.has_shown_path(round.rtt) {
-                    self.steady(ack.now);
+        match (self.phase, drain.finding(rtt, self.window, &self.path)) {
+            (Phase::Yielding, _) => {
+                let is_quiet = drain.is_quiet(rtt, &self.path);
+                self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
+                let has_emptied = drain.has_emptied(rtt, self.window, &self.path);
+                if has_emptied || drain.has_shown_path(rtt) {
+                    self.steady(round.now);
                 }
             }
-            (Phase::Competing, Finding::Empty | Finding::Alone) => self.steady(ack.now),
+            (Phase::Competing, Finding::Own) => self.steady(round.now),
             // Nobody else is there: the larger windows of before were those of a faster path.
-            (_, Finding::Empty | Finding::Alone) => {}
-            // A longer path loses no more than before.
+            (_, Finding::Own) => {}
+            // What was taken for a queue is the path: a longer path loses no more than before.
             (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
-                self.on_longer_path(drain, round, ack)
+                self.path.set_floor((3 * drain.before + rtt) / 4);
+                self.take_back();
+                self.steady(round.now);
             }
-            (Phase::Steady, _) => self.compete(),
+            // Others fill the queue: it is defended as they do.
+            (Phase::Steady, _) => {
+                self.phase = Phase::Competing;
+                self.trials.stop();
+                self.take_back();
+            }
             _ => {}
         }
     }
 
-    /// What was taken for a queue is the path.
-    fn on_longer_path(&mut self, drain: &Drain, round: &Round, ack: &Acked) {
-        self.path.set_floor((3 * drain.before + round.rtt) / 4);
-        self.set_window(self.rivals.window().max(self.window));
-        self.steady(ack.now);
+    /// The window is again what it was before this connection gave way.
+    fn take_back(&mut self) {
+        self.set_window(self.rivals.peak.get().max(self.window));
     }
 
     /// The window follows the delay again.
@@ -365,91 +316,58 @@ impl Lean {
         self.begin_anew(now);
     }
 
-    /// Others fill the queue.
-    fn compete(&mut self) {
-        self.phase = Phase::Competing;
-        self.trials.stop();
-        // What this connection had before it gave way is taken back, and defended as the others do.
-        self.set_window(self.rivals.window().max(self.window));
-    }
-
     /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
-    fn on_competing_round(&mut self, round: &Round, ack: &Acked) {
-        let is_yielding = matches!(self.phase, Phase::Yielding { .. });
+    fn on_competing_round(&mut self, round: &Round) {
+        let is_yielding = self.phase == Phase::Yielding;
         if round.is_limited() {
             // Where losses are this connection's own a small window grows by less, so that fewer are lost.
-            let slower = (self.window / 32).clamp(self.mtu / 2, self.mtu);
-            let more = if is_yielding { slower } else { self.mtu };
+            let slower = (self.window / 32).clamp(self.path.mtu / 2, self.path.mtu);
+            let more = if is_yielding { slower } else { self.path.mtu };
             self.set_window(self.window.saturating_add(more));
         }
-        self.rivals.note(self.window, ack.now);
-        if self.drains.is_due(ack.now) {
-            self.begin_drain(self.window / 2, ack.now);
+        self.rivals.peak.note(self.window, round.now);
+        if self.drains.is_due(round.now) {
+            self.begin_drain(self.window / 2, round.now);
         }
-    }
-
-    /// Whether others are likely to be in the queue of a connection with this window.
-    fn is_crowded(&self, window: u32) -> bool {
-        window < FEW * self.mtu
-            || self.path.is_long(self.window, self.mtu)
-            || !self.path.is_trusted()
     }
 
     /// What a connection with this window sees when it asks whether losses are its own.
-    fn view(&self, window: u32, round: &Round, now: Instant) -> View {
+    fn view(&self, window: u32, round: &Round) -> View {
+        let is_few = window < FEW * self.path.mtu;
         View {
-            now,
+            now: round.now,
             window,
             is_used: round.is_used(),
-            is_crowded: self.is_crowded(window),
+            is_crowded: is_few || self.path.is_long(self.window) || !self.path.is_trusted(),
             is_steady: self.path.is_steady(),
-            rtt: self.smoothed,
+            least: (12 * self.path.smoothed).min(Micros::from_secs(1)),
         }
     }
 
     /// Losses of a connection that follows the delay, at the end of a round.
-    fn on_steady_losses(&mut self, round: &Round, now: Instant) {
-        let view = self.view(self.window, round, now);
+    fn on_steady_losses(&mut self, round: &Round) {
+        let view = self.view(self.window, round);
         match self.trials.on_round(&mut self.losses, &view) {
-            Verdict::Open => {}
-            Verdict::Smaller => {
-                self.set_window(self.window / 8 * 7);
-                self.begin_anew(now);
-            }
-            Verdict::Chance { window } => {
-                self.set_window(window);
-                self.begin_anew(now);
-            }
-            Verdict::Own { part, window } => {
+            Verdict::Open => return,
+            Verdict::Window(window) => self.set_window(window),
+            Verdict::Own(window) => {
+                self.phase = Phase::Yielding;
+                self.quiet = 0;
                 self.uncut = Some(window);
-                self.rivals.forget(self.window, now);
-                self.phase = Phase::Yielding {
-                    since: now,
-                    part,
-                    quiet: 0,
-                };
-                self.begin_anew(now);
+                self.rivals.forget(self.window, round.now);
             }
         }
+        self.begin_anew(round.now);
     }
 
     /// Losses of a connection whose losses were its own, at the end of a round.
-    /// `is_quiet`: drains have shown that there is no queue.
-    fn on_own_losses(
-        &mut self,
-        since: Instant,
-        part: u32,
-        is_quiet: bool,
-        round: &Round,
-        now: Instant,
-    ) {
-        let uncut = self.uncut.unwrap_or(0);
-        let mut view = self.view(uncut, round, now);
-        view.is_crowded &= !is_quiet;
-        if self.trials.are_chance(part, since, &mut self.losses, &view) {
-            self.uncut = None;
-            self.set_window(uncut.max(self.window));
-            self.steady(now);
+    fn on_own_losses(&mut self, round: &Round) {
+        let mut view = self.view(self.uncut.unwrap_or(0), round);
+        // Drains have shown that there is no queue, and so nobody else in it.
+        view.is_crowded &= self.quiet < QUIET;
+        if self.trials.are_chance(&mut self.losses, &view) {
+            self.on_spurious();
+            self.steady(round.now);
         }
     }
 
@@ -479,25 +397,21 @@ impl Lean {
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
-        self.smoothed = Micros::from(ack.smoothed_rtt).min(LONGEST);
-        let ack = &Acked::from(ack);
-        if let Some(rtt) = ack.rtt {
-            self.path.on_round_trip(rtt, ack.now);
-        }
-        self.losses.on_acknowledged(ack.frames, ack.sent);
+        self.path.on_ack(ack);
+        self.losses.note(ack.frames, 0, ack.sent);
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
             self.on_start(ack);
         }
         if is_over {
-            self.on_round(ack);
+            self.on_round(ack.now);
         }
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
         // A mark has no bytes: nothing was lost.
         if trouble.bytes > 0 {
-            self.losses.on_lost(trouble.sent);
+            self.losses.note(0, 1, trouble.sent);
         }
         match trouble.signal {
             Signal::Mark => {
@@ -513,12 +427,12 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rate = Fastest::default();
+                self.rates = Recent::default();
                 self.trials.stop();
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin
                 // with.
-                self.set_window(self.window.min(initial_window(self.mtu)));
+                self.set_window(self.window.min(initial_window(self.path.mtu)));
             }
         }
     }
@@ -530,25 +444,24 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu.clamp(1, MTU_MAX);
+        self.path.mtu = mtu.clamp(1, u16::MAX.into()); // UDP has no larger datagrams
     }
 
     fn window(&self) -> u32 {
         self.window
             .saturating_sub(self.drains.held())
-            .max(min_window(self.mtu))
+            .max(min_window(self.path.mtu))
     }
 
     fn pacing_rate(&self) -> Option<u32> {
         // Faster than data arrives, or the window could not be used: twice as fast in slow start, as each
         // acknowledgement lets twice as much go; otherwise by as much as measuring is off by.
         let (rtt, sixteenths) = match self.phase {
-            Phase::Start => (self.smoothed, 32),
+            Phase::Start => (self.path.smoothed, 32),
             Phase::Steady => (self.path.floor(), 17),
-            Phase::Competing | Phase::Yielding { .. } => (self.smoothed, 20),
+            Phase::Competing | Phase::Yielding => (self.path.smoothed, 20),
         };
-        let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
-        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
-        Some(rate.max(self.mtu)) // a frame a second at least
+        let rate = scaled(per_second(self.window, rtt), sixteenths, 16);
+        Some(rate.max(self.path.mtu)) // a frame a second at least
     }
 }

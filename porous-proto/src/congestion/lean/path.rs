@@ -1,7 +1,9 @@
 //! The path without its queue, and how much a connection wants to have in the queue.
 
-use super::round::{LONGEST, per_second};
-use crate::time::{Instant, Micros};
+use super::round::{LONGEST, Recent, VALUES, per_second, scaled};
+use crate::congestion::Ack;
+use crate::stats::Minimum;
+use crate::time::Micros;
 
 /// Rate, in bytes a second, at which a connection wants to have one frame in the queue. The number of frames
 /// grows with the square root of the rate: few enough to keep the queue short at any rate, and of two
@@ -12,57 +14,33 @@ const UNIT: u32 = 70_000;
 /// on a slow line would never see each other.
 const LEAST: u64 = 8;
 
-/// The shortest round trip is remembered for one to two times as long. Longer than a queue that others keep
-/// full usually lasts, as whoever forgets the path without it takes the queue for the path.
-const BASE_HALF: Micros = Micros::from_secs(30);
+/// Half of the time in seconds for which the shortest round trip is remembered. Longer than a queue that others
+/// keep full usually lasts, as whoever forgets the path without it takes the queue for the path.
+const BASE_HALF: u64 = 30;
 
 /// What frames of others and drains make rounds differ by, on a path without jitter.
 const QUIET: Micros = Micros::from_millis(2);
 
-/// Rounds that are remembered.
-const ROUNDS: u32 = 8;
-
-/// The shortest round trip of the last 30 to 60 s.
-#[derive(Clone, Copy, Debug, Default)]
-struct Base {
-    began: Instant,
-    /// The shortest one of the half before the current one, and of the current one; `None` before the first.
-    halves: Option<(Micros, Micros)>,
-}
-
-impl Base {
-    fn sample(&mut self, rtt: Micros, now: Instant) {
-        let (before, current) = self.halves.unwrap_or((rtt, rtt));
-        self.halves = Some(if now.since(self.began) > BASE_HALF {
-            self.began = now;
-            (current, rtt)
-        } else {
-            (before, current.min(rtt))
-        });
-    }
-
-    fn get(&self) -> Micros {
-        self.halves
-            .map_or(Micros::ZERO, |(before, current)| before.min(current))
-    }
-}
-
 /// What is known of the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
-    base: Base,
+    /// The most bytes of a datagram.
+    pub(super) mtu: u32,
+    /// The smoothed round trip.
+    pub(super) smoothed: Micros,
+    /// How late this host is called, so that round trips look longer.
+    pub(super) step: Micros,
+    base: Minimum<BASE_HALF>,
     /// A round trip as it usually is without a queue; the base counts if that is longer.
     floor: Micros,
-    /// The round trips of the last rounds in microseconds, as a ring: the shortest of each.
-    recent: [u32; ROUNDS as usize],
-    /// Rounds so far.
-    rounds: u32,
+    /// The shortest round trip of each of the last rounds.
+    recent: Recent<Micros>,
 }
 
 impl Path {
     /// The shortest round trip of the last 30 to 60 s; zero before the first sample.
     pub(super) fn base(&self) -> Micros {
-        self.base.get()
+        self.base.get().unwrap_or_default()
     }
 
     /// A round trip as it usually is without a queue: with the jitter of the path, which the base is without.
@@ -80,60 +58,39 @@ impl Path {
         self.floor = (7 * self.floor() + rtt) / 8;
     }
 
-    /// A round trip took `rtt`.
-    pub(super) fn on_round_trip(&mut self, rtt: Micros, now: Instant) {
-        self.base.sample(rtt, now);
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        self.smoothed = ack.smoothed_rtt.into();
+        self.step = ack.step.into();
+        if let Some(rtt) = ack.rtt {
+            self.base.sample(rtt.into(), ack.now);
+        }
     }
 
     /// The shortest round trip of a round was `rtt`.
     pub(super) fn on_round(&mut self, rtt: Micros) {
-        let place = (self.rounds % ROUNDS) as usize;
-        if let Some(place) = self.recent.get_mut(place) {
-            *place = u32::try_from(rtt.min(LONGEST).get()).unwrap_or(u32::MAX);
-        }
-        self.rounds = self.rounds.saturating_add(1);
-        if self.is_known() {
+        self.recent.note(rtt.min(LONGEST));
+        if self.recent.count == VALUES {
             // No recent round trip was as long: the path has become shorter.
-            self.floor = self.floor.min(self.longest());
+            self.floor = self.floor.min(self.recent.max());
         }
-    }
-
-    /// Whether enough rounds are remembered to compare them.
-    const fn is_known(&self) -> bool {
-        self.rounds >= ROUNDS
-    }
-
-    /// The round trip of so many rounds ago, 1 for the last.
-    fn back(&self, rounds: u32) -> Micros {
-        let place = (self.rounds.wrapping_sub(rounds) % ROUNDS) as usize;
-        Micros::new(self.recent.get(place).copied().unwrap_or(0).into())
-    }
-
-    fn longest(&self) -> Micros {
-        Micros::new(self.recent.iter().copied().max().unwrap_or(0).into())
-    }
-
-    fn shortest(&self) -> Micros {
-        Micros::new(self.recent.iter().copied().min().unwrap_or(0).into())
     }
 
     /// The round trip before the window changes: the last one, or the mean of four where they differ.
     pub(super) fn usual(&self) -> Micros {
-        if self.noise().is_zero() {
-            return self.back(1);
-        }
-        (self.back(1) + self.back(2) + self.back(3) + self.back(4)) / 4
+        let count = if self.noise().is_zero() { 1 } else { 4 };
+        let last = self.recent.values.into_iter().take(count);
+        Micros::new(last.map(Micros::get).sum::<u64>() / count as u64)
     }
 
     /// How much the round trips of rounds differ from each other although the queue is the same: the mean
     /// difference of one round from the next.
     pub(super) fn noise(&self) -> Micros {
-        if !self.is_known() {
+        if self.recent.count < VALUES {
             return Micros::ZERO;
         }
-        let differ = |back: u32| self.back(back).get().abs_diff(self.back(back + 1).get());
-        let sum: u64 = (1..ROUNDS).map(differ).sum();
-        let noise = Micros::new(sum / u64::from(ROUNDS - 1)) - QUIET;
+        let rounds = self.recent.values.windows(2);
+        let sum: u64 = rounds.map(|two| two[0].get().abs_diff(two[1].get())).sum();
+        let noise = Micros::new(sum / (VALUES as u64 - 1)) - QUIET;
         // More is a queue that comes and goes, as where the rate of a path has changed.
         noise.min(self.floor() / 4)
     }
@@ -141,7 +98,7 @@ impl Path {
     /// Whether the round trips of the last rounds differ by no more than noise: nobody makes a queue longer
     /// and shorter.
     pub(super) fn is_steady(&self) -> bool {
-        self.longest() - self.shortest() <= self.floor() / 16 + self.slack()
+        self.recent.max() - self.recent.min() <= self.floor() / 16 + self.slack()
     }
 
     /// Whether the floor is the shortest round trip that is remembered, but for noise. A floor above it may be
@@ -154,29 +111,34 @@ impl Path {
         4 * self.noise() + Micros::from_millis(1)
     }
 
-    /// The part of a round trip that is the queue, as far as a host can see that is called late by `step`.
-    pub(super) fn queue(&self, rtt: Micros, step: Micros) -> Micros {
-        rtt - self.floor().max(self.base() + step)
+    /// The part of a round trip that is the queue, as far as this host can see.
+    pub(super) fn queue(&self, rtt: Micros) -> Micros {
+        rtt - self.floor().max(self.base() + self.step)
     }
 
     /// Whether the queue is longer than this connection alone would make it with this window.
-    pub(super) fn is_long(&self, window: u32, mtu: u32) -> bool {
-        let own = self.floor() / 8 + self.wanted(window, mtu) + 2 * self.noise();
-        self.back(1) - self.floor() > own
+    pub(super) fn is_long(&self, window: u32) -> bool {
+        let own = self.floor() / 8 + self.wanted(window) + 2 * self.noise();
+        self.recent.values[0] - self.floor() > own
+    }
+
+    /// Whether a round trip of `rtt` has no more of a queue in it than a connection with this window wants.
+    pub(super) fn is_empty(&self, rtt: Micros, window: u32) -> bool {
+        let least = (2 * self.noise()).max(Micros::from_millis(2));
+        rtt <= self.floor() + self.wanted(window).max(least) + self.step
     }
 
     /// Bytes that a connection with this window wants to have in the queue.
-    pub(super) fn share(&self, window: u32, mtu: u32) -> u32 {
+    pub(super) fn share(&self, window: u32) -> u32 {
         // A floor of nothing, as before the first sample, would give no rate.
         let rate = per_second(window, self.floor().max(Micros::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
         let frames = u64::from(rate) * 256 / u64::from(UNIT);
-        let bytes = u64::from(mtu) * frames.isqrt().max(LEAST) / 16;
-        u32::try_from(bytes).unwrap_or(u32::MAX)
+        scaled(self.mtu, frames.isqrt().max(LEAST), 16)
     }
 
     /// How long the queue is if only this connection has its share in it.
-    pub(super) fn wanted(&self, window: u32, mtu: u32) -> Micros {
-        u64::from(self.share(window, mtu)) * self.floor() / window.max(1).into()
+    pub(super) fn wanted(&self, window: u32) -> Micros {
+        u64::from(self.share(window)) * self.floor() / window.max(1).into()
     }
 }

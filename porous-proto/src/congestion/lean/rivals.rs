@@ -18,29 +18,22 @@ pub(super) struct Rivals {
     /// How much too long the queue was in the first of them.
     first: Micros,
     /// The largest window of the last 5 to 10 s: that of before this connection gave way.
-    peak: Peak,
+    pub(super) peak: Peak,
 }
 
 impl Rivals {
-    /// The window of a round, in bytes.
-    pub(super) fn note(&mut self, window: u32, now: Instant) {
-        self.peak.note(window, now);
-    }
-
-    /// The largest recent window, in bytes.
-    pub(super) fn window(&self) -> u32 {
-        self.peak.get()
-    }
-
     /// A frame was lost in the competition: the path does not hold the larger windows of before.
     pub(super) fn forget(&mut self, window: u32, now: Instant) {
         self.peak = Peak::default();
-        self.note(window, now);
+        self.peak.note(window, now);
     }
 
-    /// A round in which this connection gives way. `excess`: how much longer the queue is than it wants.
-    /// Returns whether it is doubtful whose the queue is.
-    pub(super) fn on_round(&mut self, excess: Micros, path: &Path) -> bool {
+    /// A round with this queue, in which this connection gives way. Returns whether it is doubtful whose the
+    /// queue is.
+    pub(super) fn on_round(&mut self, queue: Micros, path: &Path) -> bool {
+        // What exceeds the share of this connection although the window has given way belongs to others, or
+        // to the path.
+        let excess = queue - path.wanted(self.peak.get()) - 2 * path.noise();
         if excess < (path.floor() / 16).max(LEAST) {
             self.rounds = 0;
             return false;

@@ -1,45 +1,22 @@
 //! One round trip after the other: what each has shown, and how fast data arrived in the recent ones.
 
-use crate::congestion::controller::Ack;
+use crate::congestion::Ack;
 use crate::time::{Instant, Micros};
 
 /// A minute stands for all times that are longer, so that nothing can overflow.
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
 
-/// An [`Ack`], as far as it matters here. No time in it is longer than [`LONGEST`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acked {
-    pub(super) now: Instant,
-    pub(super) bytes: u32,
-    pub(super) frames: u32,
-    pub(super) sent: Instant,
-    pub(super) rtt: Option<Micros>,
-    pub(super) is_limited: bool,
-    pub(super) step: Micros,
-}
-
-impl From<&Ack> for Acked {
-    fn from(ack: &Ack) -> Self {
-        Self {
-            now: ack.now,
-            bytes: ack.bytes,
-            frames: ack.frames,
-            sent: ack.sent,
-            rtt: ack.rtt.map(|rtt| Micros::from(rtt).min(LONGEST)),
-            is_limited: ack.is_limited,
-            step: Micros::from(ack.step).min(LONGEST),
-        }
-    }
-}
+/// In microseconds.
+const SECOND: u64 = 1_000_000;
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     began: Instant,
+    /// The last acknowledgement in it.
+    pub(super) now: Instant,
     /// The shortest sample of the round trip in it.
-    pub(super) rtt: Micros,
-    /// Samples of the round trip in it.
-    pub(super) samples: u32,
+    shortest: Option<Micros>,
     /// Bytes that arrived in it.
     delivered: u32,
     /// Those that arrived while the window or the pace held data back.
@@ -47,32 +24,34 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) const fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             began: now,
-            rtt: Micros::MAX,
-            samples: 0,
-            delivered: 0,
-            limited: 0,
+            ..Self::default()
         }
     }
 
     /// Takes an acknowledgement in. Returns whether the round is over.
-    pub(super) fn on_ack(&mut self, ack: &Acked) -> bool {
+    pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
+        self.now = ack.now;
         self.delivered = self.delivered.saturating_add(ack.bytes);
         if ack.is_limited {
             self.limited = self.limited.saturating_add(ack.bytes);
         }
         if let Some(rtt) = ack.rtt {
-            self.rtt = self.rtt.min(rtt);
-            self.samples += 1;
+            self.shortest = Some(self.rtt().min(rtt.into()));
         }
         ack.sent >= self.began
     }
 
+    /// The shortest sample of the round trip in it; for ever if there was none.
+    pub(super) fn rtt(&self) -> Micros {
+        self.shortest.unwrap_or(Micros::MAX)
+    }
+
     /// How fast data arrived, in bytes a second.
-    pub(super) fn rate(&self, now: Instant) -> u32 {
-        per_second(self.delivered, now.since(self.began))
+    pub(super) fn rate(&self) -> u32 {
+        per_second(self.delivered, self.now.since(self.began))
     }
 
     /// Whether the window or the pace held data back at some time.
@@ -87,35 +66,45 @@ impl Round {
     }
 }
 
-/// The rates of the last eight rounds, in bytes a second.
+/// Values that are remembered.
+pub(super) const VALUES: usize = 8;
+
+/// The last [`VALUES`] values, the newest first; those that are not known yet are zero.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fastest {
-    rates: [u32; 8],
-    next: u32,
+pub(super) struct Recent<T> {
+    pub(super) values: [T; VALUES],
+    /// How many are known.
+    pub(super) count: usize,
 }
 
-impl Fastest {
-    pub(super) fn note(&mut self, rate: u32) {
-        let place = self.next as usize % self.rates.len();
-        if let Some(place) = self.rates.get_mut(place) {
-            *place = rate;
-        }
-        self.next = self.next.wrapping_add(1);
+impl<T: Copy + Default + Ord> Recent<T> {
+    pub(super) fn note(&mut self, value: T) {
+        self.values.rotate_right(1);
+        self.values[0] = value;
+        self.count = VALUES.min(self.count + 1);
     }
 
-    pub(super) fn get(&self) -> u32 {
-        self.rates.iter().copied().max().unwrap_or(0)
+    pub(super) fn max(&self) -> T {
+        self.values.into_iter().max().unwrap_or_default()
     }
+
+    pub(super) fn min(&self) -> T {
+        self.values.into_iter().min().unwrap_or_default()
+    }
+}
+
+/// `amount` · `times` / `parts`.
+pub(super) fn scaled(amount: u32, times: u64, parts: u64) -> u32 {
+    let scaled = u64::from(amount).saturating_mul(times) / parts.max(1);
+    u32::try_from(scaled).unwrap_or(u32::MAX)
 }
 
 /// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
 pub(super) fn per_second(bytes: u32, time: Micros) -> u32 {
-    let rate = u64::from(bytes) * 1_000_000 / time.get().max(1);
-    u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
+    scaled(bytes, SECOND, time.get()).min(u32::MAX / 2)
 }
 
-/// Bytes that are sent at `rate` bytes a second in this time.
+/// Bytes that are sent at `rate` bytes a second in this time. At most half of the range.
 pub(super) fn bytes_in(rate: u32, time: Micros) -> u32 {
-    let bytes = u64::from(rate).saturating_mul(time.get()) / 1_000_000;
-    u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
+    scaled(rate, time.get(), SECOND).min(u32::MAX / 2)
 }

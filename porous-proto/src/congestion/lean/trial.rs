@@ -36,15 +36,8 @@ pub(super) struct View {
     pub(super) is_crowded: bool,
     /// True if the queue does not become longer and shorter.
     pub(super) is_steady: bool,
-    /// The smoothed round trip.
-    pub(super) rtt: Micros,
-}
-
-impl View {
-    /// Whether a count that began at this time has seen enough of the path: outages are no losses by chance.
-    fn spans(&self, began: Instant) -> bool {
-        self.now.since(began) >= (12 * self.rtt).min(Micros::from_secs(1))
-    }
+    /// How long a count has to last, to have seen enough of the path: outages are no losses by chance.
+    pub(super) least: Micros,
 }
 
 /// What is known of losses at the end of a round.
@@ -52,16 +45,15 @@ impl View {
 pub(super) enum Verdict {
     /// Nothing new.
     Open,
-    /// A window of seven eighths has to be tried.
-    Smaller,
-    /// This part, in 1024ths, is lost because the window is too large, the one of before the trial.
-    Own { part: u32, window: u32 },
-    /// What is lost is chance, and the window of before may be used again.
-    Chance { window: u32 },
+    /// This window, in bytes, has to be used: a smaller one that is tried, or that of before the trial, as
+    /// what is lost is chance.
+    Window(u32),
+    /// Frames are lost because the window is too large: this one, in bytes, that of before the trial.
+    Own(u32),
 }
 
 /// A smaller window, to see whether fewer frames are lost with it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Trial {
     /// The window before, in bytes.
     window: u32,
@@ -75,36 +67,23 @@ struct Trial {
 }
 
 /// The trials of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trials {
     trial: Option<Trial>,
     /// No trial before this time, unless far more is lost than by chance.
     not_before: Instant,
+    /// How long that was off when it was set; zero before the first trial.
     wait: Micros,
-    /// The part, in 1024ths, that is lost by chance.
-    chance: u32,
+    /// The part, in 1024ths, that is lost by chance. At most a third.
+    pub(super) chance: u32,
     /// The part, in 1024ths, that is lost while the window is not used.
     unused: u32,
-}
-
-impl Default for Trials {
-    fn default() -> Self {
-        Self {
-            trial: None,
-            not_before: Instant::ZERO,
-            wait: WAIT,
-            chance: 0,
-            unused: 0,
-        }
-    }
+    /// The part, in 1024ths, that was lost when the window was found to be too large, and when that was.
+    own: u32,
+    found: Instant,
 }
 
 impl Trials {
-    /// The part of frames, in 1024ths, that is lost by chance. At most a third.
-    pub(super) const fn chance(&self) -> u32 {
-        self.chance
-    }
-
     pub(super) const fn is_open(&self) -> bool {
         self.trial.is_some()
     }
@@ -121,7 +100,7 @@ impl Trials {
 
     /// The window was not used for a round: what is lost is not lost because of it.
     pub(super) const fn learn(&mut self, losses: &Losses) {
-        self.unused = (7 * self.unused + losses.recent()) / 8;
+        self.unused = (7 * self.unused + losses.recent.get()) / 8;
     }
 
     /// A round of a connection that follows the delay. `losses` begin a new count where the verdict is not
@@ -135,94 +114,77 @@ impl Trials {
 
     /// A round without a trial.
     fn on_quiet_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
-        let window = view.window;
-        let part = losses.recent();
-        let is_new = !self.is_known(part, view.now) && !self.is_unused(part);
         // Beside others there is no time for counts.
-        if view.is_used && view.is_crowded && part >= LEAST && is_new {
-            return Verdict::Own { part, window };
+        let part = losses.recent.get();
+        if view.is_crowded && self.is_doubtful(part, view) {
+            return self.own(part, view.window, view.now);
         }
-        let count = losses.count();
-        if count.lost < LOSSES && count.all < FRAMES {
+        if losses.lost < LOSSES && losses.all < FRAMES {
             return Verdict::Open;
         }
-        let part = count.part();
+        let part = losses.part();
         losses.begin_anew(view.now);
-        let is_known = self.is_known(part, view.now);
+        let is_doubtful = self.is_doubtful(part, view);
         self.chance -= self.chance.saturating_sub(part) / 8;
-        if !view.is_used || part < LEAST || is_known || view.is_crowded && self.is_unused(part) {
-            return Verdict::Open;
+        if is_doubtful && view.is_crowded {
+            return self.own(part, view.window, view.now);
         }
-        if view.is_crowded {
-            return Verdict::Own { part, window };
+        if is_doubtful {
+            // What began this is more than usual, maybe by chance: it is counted again before anything
+            // changes.
+            self.trial = Some(Trial {
+                window: view.window,
+                part,
+                began: view.now,
+                ..Trial::default()
+            });
         }
-        // What began this is more than usual, maybe by chance: it is counted again before anything changes.
-        self.trial = Some(Trial {
-            window,
-            part,
-            steps: 0,
-            is_low: false,
-            began: view.now,
-        });
         Verdict::Open
     }
 
     /// A round with a smaller window.
     fn on_trial_round(&mut self, trial: Trial, losses: &Losses, view: &View) -> Verdict {
-        let count = losses.count();
-        if count.all < LOSSES * ALL / trial.part.max(1) || !view.spans(trial.began) {
+        let needed = LOSSES * ALL / trial.part.max(1);
+        if losses.all < needed || view.now.since(trial.began) < view.least {
             return Verdict::Open;
         }
+        self.trial = None;
+        let part = losses.part();
         if trial.steps == 0 {
-            let part = count.part();
             if part < LEAST || self.is_known(part, view.now) {
-                self.trial = None;
                 return Verdict::Open;
             }
             if part > MOST {
-                self.trial = None;
-                let window = trial.window;
-                return Verdict::Own { part, window };
+                return self.own(part, trial.window, view.now);
             }
-            return self.step(Trial { part, ..trial }, view.now);
+            return self.step(Trial { part, ..trial }, view);
         }
         // If the losses are this connection's own, what passes stays the same, and only so many are lost.
         let kept = (0..trial.steps).fold(ALL, |kept, _| kept * 7 / 8);
         let own = ALL.saturating_sub((ALL - trial.part) * ALL / kept);
-        let is_low = count.part() <= (trial.part + own) / 2;
+        let is_low = part <= (trial.part + own) / 2;
         // Two counts have to agree.
         let is_last = trial.steps >= 2;
         if is_low && trial.is_low || !is_low && is_last && !view.is_steady {
-            self.trial = None;
-            let Trial { part, window, .. } = trial;
-            Verdict::Own { part, window }
+            self.own(trial.part, trial.window, view.now)
         } else if is_low || !is_last {
-            self.step(Trial { is_low, ..trial }, view.now)
+            self.step(Trial { is_low, ..trial }, view)
         } else {
-            self.trial = None;
-            self.settle((trial.part + count.part()) / 2, view.now);
-            let window = trial.window;
-            Verdict::Chance { window }
+            self.settle((trial.part + part) / 2, view.now);
+            Verdict::Window(trial.window)
         }
     }
 
-    /// A round of a connection that follows losses since `began`, as `part` of its frames was lost because of
-    /// its window. `view` is that of the window before the last cut. Returns whether they are chance by now.
-    pub(super) fn are_chance(
-        &mut self,
-        part: u32,
-        began: Instant,
-        losses: &mut Losses,
-        view: &View,
-    ) -> bool {
-        let count = losses.count();
-        if count.lost < LOSSES_AGAIN || !view.spans(began) {
+    /// A round of a connection whose losses were its own. `view` is that of the window before the last cut.
+    /// Returns whether they are chance by now.
+    pub(super) fn are_chance(&mut self, losses: &mut Losses, view: &View) -> bool {
+        if losses.lost < LOSSES_AGAIN || view.now.since(self.found) < view.least {
             return false;
         }
-        let is_many = count.part() > part.min(MOST) / 2 && count.part() < MOST;
+        let is_many = losses.part() > self.own.min(MOST) / 2 && losses.part() < MOST;
         let are_chance = is_many && !view.is_crowded && view.is_steady;
         if are_chance {
-            self.settle(count.part(), view.now);
+            self.settle(losses.part(), view.now);
         } else {
             losses.begin_anew(view.now);
         }
@@ -230,20 +192,26 @@ impl Trials {
     }
 
     /// A trial with a window that is smaller by a further step.
-    fn step(&mut self, trial: Trial, now: Instant) -> Verdict {
+    fn step(&mut self, trial: Trial, view: &View) -> Verdict {
         self.trial = Some(Trial {
             steps: trial.steps + 1,
-            began: now,
+            began: view.now,
             ..trial
         });
-        Verdict::Smaller
+        Verdict::Window(view.window / 8 * 7)
+    }
+
+    /// This part is lost because the window is too large.
+    pub(super) const fn own(&mut self, part: u32, window: u32, now: Instant) -> Verdict {
+        (self.own, self.found) = (part, now);
+        Verdict::Own(window)
     }
 
     /// Losses are chance, for some time.
     fn settle(&mut self, chance: u32, now: Instant) {
         self.chance = chance.min(MOST);
+        self.wait = (4 * self.wait).clamp(WAIT, LONGEST);
         self.not_before = now + self.wait;
-        self.wait = (4 * self.wait).min(LONGEST);
     }
 
     /// Whether a trial has found this part to be chance, not long ago.
@@ -251,9 +219,15 @@ impl Trials {
         part <= 2 * self.chance + ALL / 100 && now < self.not_before
     }
 
+    /// Whether it has to be found out why this part is lost.
+    fn is_doubtful(&self, part: u32, view: &View) -> bool {
+        let is_known = self.is_known(part, view.now) || view.is_crowded && self.is_unused(part);
+        view.is_used && part >= LEAST && !is_known
+    }
+
     /// Whether far more is lost now than by chance: twice as much, and one in 25.
     pub(super) fn are_more(&self, losses: &Losses) -> bool {
-        losses.last() > 2 * self.chance.max(self.unused) + ALL / 25
+        losses.last.get() > 2 * self.chance.max(self.unused) + ALL / 25
     }
 
     /// Whether this part is lost also where the window is not used.

@@ -16,6 +16,9 @@ const PAUSE: Micros = Micros::from_millis(300);
 /// The most rounds by which a drain becomes longer.
 const LONGER: u32 = 4;
 
+/// Drains without effect after which there is no queue.
+const QUIET: u32 = 8;
+
 /// What a drain has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
@@ -71,12 +74,6 @@ impl Drain {
         self.floor - rtt > self.floor / 8
     }
 
-    /// Whether a round trip of `rtt` is the same as before, and there was no queue then.
-    pub(super) fn is_quiet(&self, rtt: Micros, path: &Path) -> bool {
-        let slack = path.noise() + Micros::from_millis(1) + path.step;
-        self.before <= path.floor() + slack && rtt + slack >= path.floor()
-    }
-
     /// Whether there is no queue after one that was so long that its end means something.
     pub(super) fn has_emptied(&self, rtt: Micros, window: u32, path: &Path) -> bool {
         let queue = self.before - self.floor.min(path.floor());
@@ -100,6 +97,36 @@ impl Drain {
         } else {
             Finding::Shared
         }
+    }
+}
+
+/// Consecutive drains that did not change the round trip: there was no queue to drain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Quiet {
+    count: u32,
+    /// The sum of the round trips before them.
+    before: Micros,
+    /// The sum of the round trips with less in flight.
+    after: Micros,
+}
+
+impl Quiet {
+    pub(super) fn on_drained(&mut self, drain: &Drain, rtt: Micros, path: &Path) {
+        let slack = path.floor() / 8 + 2 * path.noise() + Micros::from_millis(1) + path.step;
+        if drain.before > path.floor() + slack || drain.before - rtt > slack {
+            *self = Self::default();
+            return;
+        }
+        self.count += 1;
+        self.before = self.before + drain.before;
+        self.after = self.after + rtt;
+    }
+
+    /// Whether there were enough of them. Jitter makes single round trips longer and shorter, but not their
+    /// sum; a queue, however short, makes all that are before a drain longer.
+    pub(super) fn is_proved(&self, path: &Path) -> bool {
+        let slack = Micros::from_millis(1) + path.noise() / 2 + path.step / 4;
+        self.count >= QUIET && self.before - self.after <= u64::from(self.count) * slack
     }
 }
 

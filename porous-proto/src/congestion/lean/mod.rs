@@ -15,7 +15,7 @@ mod start;
 mod tests;
 mod trial;
 
-use self::drain::{Drain, Drains, Finding};
+use self::drain::{Drain, Drains, Finding, Quiet};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
@@ -35,9 +35,6 @@ const HASTE_MAX: u32 = 6;
 /// Frames in a window from which on losses may be taken for chance. A connection with fewer is one of many, or
 /// a slow one that loses little by following losses.
 const FEW: u32 = 16;
-
-/// Drains without effect after which there is no queue.
-const QUIET: u32 = 8;
 
 /// What the window follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,9 +73,8 @@ pub(super) struct Lean {
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
     short: u32,
-    /// Consecutive drains that did not change the round trip, as there was no queue, while losses were this
-    /// connection's own.
-    quiet: u32,
+    /// Drains without effect while losses were this connection's own.
+    quiet: Quiet,
     losses: Losses,
     trials: Trials,
     rivals: Rivals,
@@ -278,8 +274,10 @@ impl Lean {
         }
         match (self.phase, drain.finding(rtt, self.window, &self.path)) {
             (Phase::Yielding, _) => {
-                let is_quiet = drain.is_quiet(rtt, &self.path);
-                self.quiet = if is_quiet { self.quiet + 1 } else { 0 };
+                // Less than two frames are never in flight, so that the drain of a small window is none.
+                if self.window >= 2 * min_window(self.path.mtu) {
+                    self.quiet.on_drained(drain, rtt, &self.path);
+                }
                 let has_emptied = drain.has_emptied(rtt, self.window, &self.path);
                 if has_emptied || drain.has_shown_path(rtt) {
                     self.steady(round.now);
@@ -351,20 +349,28 @@ impl Lean {
             Verdict::Open => return,
             Verdict::Window(window) => self.set_window(window),
             Verdict::Own(window) => {
-                self.phase = Phase::Yielding;
-                self.quiet = 0;
                 self.uncut = Some(window);
-                self.rivals.forget(self.window, round.now);
+                self.give_way(round.now);
             }
         }
         self.begin_anew(round.now);
+    }
+
+    /// The window follows losses, which are this connection's own.
+    fn give_way(&mut self, now: Instant) {
+        self.phase = Phase::Yielding;
+        self.quiet = Quiet::default();
+        self.trials.stop();
+        self.rivals.forget(self.window, now);
     }
 
     /// Losses of a connection whose losses were its own, at the end of a round.
     fn on_own_losses(&mut self, round: &Round) {
         let mut view = self.view(self.uncut.unwrap_or(0), round);
         // Drains have shown that there is no queue, and so nobody else in it.
-        view.is_crowded &= self.quiet < QUIET;
+        let is_quiet = self.quiet.is_proved(&self.path);
+        view.is_crowded &= !is_quiet;
+        view.is_steady |= is_quiet;
         if self.trials.are_chance(&mut self.losses, &view) {
             self.on_spurious();
             self.steady(round.now);
@@ -414,9 +420,13 @@ impl Controller for Lean {
             self.losses.note(0, 1, trouble.sent);
         }
         match trouble.signal {
+            // A router that marks keeps its queue too short to be seen: only marks tell.
             Signal::Mark => {
                 self.cut(trouble.now);
                 self.uncut = None; // nothing takes a mark back
+                if self.phase == Phase::Steady {
+                    self.give_way(trouble.now);
+                }
             }
             Signal::Loss if self.phase.follows_losses() => self.halve(trouble.now),
             // Without samples of the delay the queue is not seen, and losses are all there is. Otherwise a

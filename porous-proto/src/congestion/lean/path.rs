@@ -108,7 +108,7 @@ impl Path {
     }
 
     fn slack(&self) -> Micros {
-        4 * self.noise() + Micros::from_millis(1)
+        4 * self.noise() + Micros::from_millis(1) + self.step
     }
 
     /// The part of a round trip that is the queue, as far as this host can see.
@@ -118,7 +118,7 @@ impl Path {
 
     /// Whether the queue is longer than this connection alone would make it with this window.
     pub(super) fn is_long(&self, window: u32) -> bool {
-        let own = self.floor() / 8 + self.wanted(window) + 2 * self.noise();
+        let own = self.floor() / 8 + self.wanted(window) + 2 * self.noise() + self.step;
         self.recent.values[0] - self.floor() > own
     }
 

@@ -98,13 +98,13 @@ impl Path {
     /// Whether the round trips of the last rounds differ by no more than noise: nobody makes a queue longer
     /// and shorter.
     pub(super) fn is_steady(&self) -> bool {
-        self.recent.max() - self.recent.min() <= self.floor() / 16 + self.slack()
+        self.recent.max() - self.recent.min() <= self.floor() / 8 + self.slack()
     }
 
     /// Whether the floor is the shortest round trip that is remembered, but for noise. A floor above it may be
     /// a queue that never became empty.
     pub(super) fn is_trusted(&self) -> bool {
-        self.floor() - self.base() <= self.base() / 16 + self.slack()
+        self.floor() - self.base() <= self.base() / 8 + self.slack()
     }
 
     fn slack(&self) -> Micros {

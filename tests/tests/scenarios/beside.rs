@@ -97,8 +97,8 @@ fn events_are_as_soon_beside_a_file() {
             let (beside, file) = p99(loss, service, true);
             let context = format!("{loss} %, {service:?}: {alone} and {beside} us, {file}");
             // Where hosts are called once a frame, an event may take one frame more, or two where the
-            // hosts are late in turns.
-            let most = alone + if service == FRAME { 33_335 } else { 10_000 };
+            // hosts are late in turns. Otherwise the queue is longer by what the jitter of the path asks for.
+            let most = alone + if service == FRAME { 33_335 } else { 13_000 };
             assert!(beside <= most, "{context}");
             assert!(file > 25_000_000, "{context}");
         }

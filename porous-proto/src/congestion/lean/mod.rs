@@ -118,15 +118,17 @@ impl Lean {
 
     /// The path is full: slow start is over.
     fn leave_start(&mut self, now: Instant) {
-        self.phase = Phase::Steady;
         let rate = self.rates.max().max(self.round.rate());
         self.fit(rate, self.path.floor() + self.path.step);
-        self.drains.begin_anew(now);
         self.begin_anew(now);
     }
 
-    /// What arrives now was sent before the window changed: it tells of the old one.
+    /// What arrives now was sent before the window changed: it tells of the old one. Slow start is over then.
     fn begin_anew(&mut self, now: Instant) {
+        if self.phase == Phase::Start {
+            self.phase = Phase::Steady;
+            self.drains.begin_anew(now);
+        }
         self.round = Round::new(now);
         self.losses.begin_anew(now);
         self.skip = 1;
@@ -381,10 +383,6 @@ impl Lean {
     fn cut(&mut self, now: Instant) {
         self.uncut = Some(self.window);
         self.set_window(self.window / 10 * 7);
-        if self.phase == Phase::Start {
-            self.phase = Phase::Steady;
-            self.drains.begin_anew(now);
-        }
         self.begin_anew(now);
     }
 

@@ -10,7 +10,7 @@ const EVERY: Micros = Micros::from_secs(5);
 /// queue of others as part of the path, and takes more for it.
 const FIRST: Micros = Micros::from_secs(1);
 
-/// Time from one drain to the next that a loss begins.
+/// Time from one drain to the next that a loss begins: each loss would leave a line with a short queue empty.
 const PAUSE: Micros = Micros::from_millis(300);
 
 /// The most rounds by which a drain becomes longer.
@@ -136,8 +136,6 @@ pub(super) struct Drains {
     /// The one that goes on.
     pub(super) current: Option<Drain>,
     due: Instant,
-    /// When the last one began.
-    began: Instant,
 }
 
 impl Drains {
@@ -150,9 +148,9 @@ impl Drains {
         now >= self.due
     }
 
-    /// Whether a loss begins a drain.
+    /// Whether a loss begins a drain: the last one, [`EVERY`] before the next is due, was some time ago.
     pub(super) fn is_due_by_loss(&self, now: Instant) -> bool {
-        self.current.is_none() && now.since(self.began) > PAUSE
+        self.current.is_none() && now + EVERY > self.due + PAUSE
     }
 
     /// `held` of the `window` bytes are held back for a round.
@@ -166,7 +164,6 @@ impl Drains {
             last: before,
             longer: 0,
         });
-        self.began = now;
         self.due = now + EVERY;
     }
 

@@ -30,7 +30,7 @@ impl<const FRAMES: u32> Part<FRAMES> {
 pub(super) struct Losses {
     /// When the window changed. Frames that were sent before are not in the count: they tell of another
     /// window.
-    since: Instant,
+    pub(super) since: Instant,
     /// Frames of the count, and those of them that were lost.
     pub(super) all: u32,
     pub(super) lost: u32,

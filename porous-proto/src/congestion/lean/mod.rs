@@ -266,13 +266,10 @@ impl Lean {
     /// Less was sent for a round, or for some.
     fn on_drained(&mut self, drain: &Drain, round: &Round) {
         let rtt = round.rtt();
-        if drain.has_shown_path(rtt) {
-            self.fit(self.rates.max(), self.path.floor());
-        }
         if drain.is_lower(rtt, &self.path) {
             self.path.set_floor(rtt + 2 * self.path.noise());
             self.fit(self.rates.max(), self.path.floor());
-            self.trials.forget();
+            self.trials = Trials::default();
         }
         match (self.phase, drain.finding(rtt, self.window, &self.path)) {
             (Phase::Yielding, _) => {

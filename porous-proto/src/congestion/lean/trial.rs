@@ -63,7 +63,6 @@ struct Trial {
     steps: u32,
     /// True if fewer frames were lost in the step before.
     is_low: bool,
-    began: Instant,
 }
 
 /// The trials of a connection.
@@ -86,11 +85,6 @@ pub(super) struct Trials {
 impl Trials {
     pub(super) const fn is_open(&self) -> bool {
         self.trial.is_some()
-    }
-
-    /// What a trial has found no longer holds.
-    pub(super) const fn forget(&mut self) {
-        (self.trial, self.chance) = (None, 0);
     }
 
     /// Gives a trial up without a result.
@@ -135,7 +129,6 @@ impl Trials {
             self.trial = Some(Trial {
                 window: view.window,
                 part,
-                began: view.now,
                 ..Trial::default()
             });
         }
@@ -145,7 +138,7 @@ impl Trials {
     /// A round with a smaller window.
     fn on_trial_round(&mut self, trial: Trial, losses: &Losses, view: &View) -> Verdict {
         let needed = LOSSES * ALL / trial.part.max(1);
-        if losses.all < needed || view.now.since(trial.began) < view.least {
+        if losses.all < needed || view.now.since(losses.since) < view.least {
             return Verdict::Open;
         }
         self.trial = None;
@@ -195,7 +188,6 @@ impl Trials {
     fn step(&mut self, trial: Trial, view: &View) -> Verdict {
         self.trial = Some(Trial {
             steps: trial.steps + 1,
-            began: view.now,
             ..trial
         });
         Verdict::Window(view.window / 8 * 7)

@@ -36,6 +36,10 @@ const HASTE_MAX: u32 = 6;
 /// a slow one that loses little by following losses.
 const FEW: u32 = 16;
 
+/// Bytes a second below which losses do not slow a connection down: over a second of round trip with a quarter of
+/// all frames lost nothing would ever arrive otherwise.
+const SLOWEST: u32 = 10_000;
+
 /// What the window follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -386,7 +390,8 @@ impl Lean {
     /// A frame was lost while the window follows losses.
     fn halve(&mut self, now: Instant) {
         self.uncut = Some(self.window);
-        self.set_window(self.window / 2);
+        let least = bytes_in(SLOWEST, self.path.floor()).min(self.window);
+        self.set_window((self.window / 2).max(least));
         self.rivals.forget(self.window, now);
         // Where a queue overflows all that fill it lose frames at the same time. They drain it together, and
         // see the path without it.

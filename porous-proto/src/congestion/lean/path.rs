@@ -124,7 +124,8 @@ impl Path {
 
     /// Whether a round trip of `rtt` has no more of a queue in it than a connection with this window wants.
     pub(super) fn is_empty(&self, rtt: Micros, window: u32) -> bool {
-        let least = (2 * self.noise()).max(Micros::from_millis(2));
+        // Jitter of an eighth of the path is no queue of others.
+        let least = (2 * self.noise()).max(self.floor() / 8);
         rtt <= self.floor() + self.wanted(window).max(least) + self.step
     }
 

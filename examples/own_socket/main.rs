@@ -32,7 +32,7 @@ struct Node {
 
 impl Node {
     fn new(config: Config, socket: Socket) -> Self {
-        let host = Host::new(config, UnwrapErr(SysRng));
+        let host = Host::new(config.ecn(false), UnwrapErr(SysRng));
         let buffer = vec![0; host.max_datagram_size()];
         Self {
             host,

@@ -23,7 +23,9 @@ pub enum Priority {
     /// Bulk: it waits for everything of high priority.
     #[default]
     Low,
-    /// Urgent: it leaves first.
+    /// Urgent: it leaves first. Under [`Policy::Modern`] it may also leave ahead of the congestion window and
+    /// the pace, by two full datagrams or a quarter of the window if that is less, until bulk leaves next: an
+    /// event leaves at once although a file fills the window.
     High,
 }
 

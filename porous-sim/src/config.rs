@@ -112,6 +112,7 @@ pub struct LinkConfig {
     pub(crate) mtu: usize,
     pub(crate) down: bool,
     pub(crate) marks: bool,
+    pub(crate) mark: Chance,
     pub(crate) ecn_path: EcnPath,
 }
 
@@ -149,6 +150,7 @@ impl LinkConfig {
             mtu: usize::MAX,
             down: false,
             marks: false,
+            mark: Chance::NEVER,
             ecn_path: EcnPath::Clean,
         }
     }

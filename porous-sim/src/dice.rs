@@ -23,11 +23,12 @@ pub(crate) enum Effect {
     CorruptWhere,
     Truncate,
     TruncateTo,
+    Mark,
 }
 
 /// The names from which the keys are derived, in the order of [`Effect`]. A name that changes changes every
 /// recorded run.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "loss",
     "duplicate",
     "delay",
@@ -41,6 +42,7 @@ const NAMES: [&str; 13] = [
     "corrupt where",
     "truncate",
     "truncate to",
+    "mark",
 ];
 
 /// The dice of one link: a key for each effect.

@@ -284,9 +284,15 @@ impl Link {
         if len > config.mtu {
             return Fate::TooLarge;
         }
+        let before = *ecn;
         let Some(left) = self.bottleneck.accept(self.now, len, config, ecn) else {
             return Fate::QueueFull;
         };
+        let is_capable = matches!(ecn, Ecn::Ect0 | Ecn::Ect1);
+        if is_capable && config.mark.happens(dice.draw(Effect::Mark, number)) {
+            *ecn = Ecn::Ce;
+        }
+        self.stats.marked += u64::from(*ecn != before);
         match config.ecn_path {
             EcnPath::Clean => {}
             EcnPath::Bleached => *ecn = Ecn::NotEct,

@@ -164,7 +164,7 @@ mod tests {
                 pair.connect_to_listener();
                 let said = |n: u16| vec![n.to_le_bytes()[0]; 1000];
                 let packets = (0..500).map(|n| (0, Mode::Reliable, said(n)));
-                let heard = pair.exchange(Pair::A, packets, Duration::from_secs(60));
+                let heard = pair.exchange(Pair::A, packets, Duration::from_secs(600));
                 let heard: Vec<_> = heard.iter().map(|it| &it.payload[..]).collect();
                 let all: Vec<_> = (0..500).map(said).collect();
                 assert_eq!(heard, all, "{preset:?}, {seed}");

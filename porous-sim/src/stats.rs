@@ -32,6 +32,9 @@ pub struct LinkStats {
     pub lost: u64,
     /// Datagrams that found the queue full.
     pub queue_dropped: u64,
+    /// Datagrams that were marked with CE, by the queue instead of dropping them, or by chance. They also count
+    /// as what became of them then.
+    pub marked: u64,
     /// Datagrams larger than the MTU.
     pub too_large: u64,
     /// Datagrams sent while the link was down.
@@ -58,6 +61,7 @@ impl AddAssign for LinkStats {
         self.bytes_delivered += other.bytes_delivered;
         self.lost += other.lost;
         self.queue_dropped += other.queue_dropped;
+        self.marked += other.marked;
         self.too_large += other.too_large;
         self.cut += other.cut;
         self.duplicated += other.duplicated;

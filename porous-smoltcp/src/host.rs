@@ -53,7 +53,8 @@ impl<R: CryptoRng> SmolHost<R> {
     /// # let _ = host;
     /// ```
     pub fn new(config: Config, rng: R) -> Self {
-        let mut host = Host::new(config, rng);
+        // smoltcp neither sends marks of congestion nor reports them.
+        let mut host = Host::new(config.ecn(false), rng);
         host.set_same_host(|a: &IpEndpoint, b| a.addr == b.addr);
         host.set_source_of(|from| ip_source(from.addr.into()));
         let buffer = vec![0; host.max_datagram_size()].into_boxed_slice();

@@ -132,9 +132,9 @@
 //!
 //! The packets of the device have to be able to carry a datagram: its IP MTU must be 1248 bytes or
 //! more, and 48 bytes more than `max_datagram` if that is greater. smoltcp drops a longer packet, or
-//! splits it if it was built to: keep [`Config::path_mtu_discovery`] below what the device carries. smoltcp
-//! neither sends nor reports marks of congestion (ECN), so that [`Config::ecn`] switches itself off with
-//! the first acknowledgement.
+//! splits it if it was built to. So there is no search for longer datagrams unless
+//! [`Config::path_mtu_discovery`] asks for one: keep that below what the device carries. smoltcp neither sends
+//! nor reports marks of congestion (ECN), so that [`Config::ecn`] is switched off.
 //!
 //! A device whose `ChecksumCapabilities` leave out UDP's checksum has to check it itself: nothing else
 //! guards handshakes and disconnections. [`Integrity`] guards the datagrams of a connection.

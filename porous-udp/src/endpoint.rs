@@ -52,8 +52,11 @@ impl<S: SystemSocket> Endpoint<S> {
     /// Takes over a socket, which must be bound and not connected. The socket becomes non-blocking. Where the
     /// system can pass many datagrams in one call, the socket is set up for it: Linux and Windows join
     /// datagrams of one sender (GRO, URO). Linux, Android, Windows and Apple's systems report the marks of
-    /// congestion. No known system then splits a datagram that is too long for the path; on a system that
-    /// may, [`Config::path_mtu_discovery`] is switched off.
+    /// congestion. No known system then splits a datagram that is too long for the path, so that datagrams of
+    /// up to 1452 bytes are searched for unless the configuration says otherwise
+    /// ([`Config::with_path_mtu_discovery`]). On a system that may split datagrams,
+    /// [`Config::path_mtu_discovery`] is switched off; where the socket cannot be set up, [`Config::ecn`] is,
+    /// too.
     ///
     /// # Errors
     ///
@@ -72,8 +75,8 @@ impl<S: SystemSocket> Endpoint<S> {
 
     /// Takes over a socket and sends and receives one datagram a call, as [`new`](Self::new) does
     /// where the system cannot do more. No option of the socket is changed, so
-    /// [`Config::path_mtu_discovery`] is switched off. For systems whose batches are broken: network cards
-    /// and virtual machines have been seen to lose batches.
+    /// [`Config::path_mtu_discovery`] and [`Config::ecn`] are switched off. For systems whose batches are
+    /// broken: network cards and virtual machines have been seen to lose batches.
     ///
     /// # Errors
     ///
@@ -95,12 +98,17 @@ impl<S: SystemSocket> Endpoint<S> {
         SysRng.try_next_u64().map_err(io::Error::other)?;
         let path = path(&socket);
         let inbox = Inbox::new(path.slots());
+        let config = if path.has_marks() {
+            config
+        } else {
+            config.ecn(false)
+        };
         // A probe that routers split arrives although it is too long for the path, and would prove a wrong
         // size.
         let config = if path.may_fragment() {
             config.without_path_mtu_discovery()
         } else {
-            config
+            config.with_path_mtu_discovery()
         };
         let mut host = Host::new(config, UnwrapErr(SysRng));
         host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
@@ -416,21 +424,51 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use porous_proto::{Listen, PeerState};
     use std::net::UdpSocket;
 
-    #[test]
-    fn a_path_is_searched_only_where_nobody_may_fragment() {
+    /// Whether a client marks its data, once it is connected, on a socket of this kind.
+    fn marks(path: impl FnOnce(&UdpSocket) -> Path) -> bool {
         let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
-        let config = Config::new().path_mtu_discovery(1452).unwrap();
-        let host = Endpoint::plain(open(), config.clone()).unwrap();
-        assert_eq!(host.bound.host.max_datagram_size(), 1200);
-        let host = Endpoint::new(open(), config).unwrap();
-        let socket = open();
-        let expected = if Path::batched(&socket).may_fragment() {
-            1200
-        } else {
-            1452
-        };
-        assert_eq!(host.bound.host.max_datagram_size(), expected);
+        let mut client = Endpoint::over(open(), Config::client(), path).unwrap();
+        let mut server = Endpoint::new(open(), Config::new()).unwrap();
+        server.listen(Listen::Open).unwrap();
+        let peer = client.connect(server.local_addr().unwrap()).unwrap();
+        for _ in 0..1_000_000 {
+            for host in [&mut client, &mut server] {
+                host.receive_datagrams().unwrap();
+                host.transmit().unwrap();
+            }
+            let peer = client.peer(peer).unwrap();
+            if peer.state() == PeerState::Connected {
+                return peer.stats().ecn;
+            }
+        }
+        panic!("not connected");
+    }
+
+    /// D9.
+    #[test]
+    fn marks_are_wanted_only_of_a_socket_that_has_them() {
+        assert!(!marks(|_| Path::Plain));
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let has_marks = Path::batched(&socket).has_marks();
+        assert_eq!(marks(Path::batched), has_marks);
+    }
+
+    /// D8.
+    #[test]
+    fn a_path_is_searched_by_default_where_nobody_may_fragment_and_nowhere_else() {
+        let open = || UdpSocket::bind("127.0.0.1:0").unwrap();
+        let longest = |host: Endpoint<UdpSocket>| host.bound.host.max_datagram_size();
+        let wished = Config::new().path_mtu_discovery(1400).unwrap();
+        let refused = Config::new().path_mtu_discovery(0).unwrap();
+        let may_fragment = Path::batched(&open()).may_fragment();
+        for (config, found) in [(Config::new(), 1452), (wished, 1400), (refused, 1200)] {
+            let plain = Endpoint::plain(open(), config.clone()).unwrap();
+            assert_eq!(longest(plain), 1200);
+            let expected = if may_fragment { 1200 } else { found };
+            assert_eq!(longest(Endpoint::new(open(), config).unwrap()), expected);
+        }
     }
 }

@@ -92,6 +92,11 @@ impl Path {
         }
     }
 
+    /// True if the system can be told with which marks of congestion a datagram leaves.
+    pub(crate) const fn has_marks(&self) -> bool {
+        matches!(self, Self::Batched(_))
+    }
+
     /// True if a router may split a datagram that is too long for its next link, as far as is known.
     pub(crate) fn may_fragment(&self) -> bool {
         match self {

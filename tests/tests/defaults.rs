@@ -285,8 +285,8 @@ fn a_default_that_is_not_so_is_found() {
         ("Default 10 ms.", "timeout", 1),
         ("Default\n    /// [`Policy::Modern`].", "policy", 0),
         ("Default [`Policy::Paper`].", "policy", 1),
-        ("Default `false`: no.", "ecn", 0),
-        ("Default `true`.", "ecn", 1),
+        ("Default `true`: yes.", "ecn", 0),
+        ("Default `false`.", "ecn", 1),
         ("Default 7.", "nothing_of_this_name", 1),
     ] {
         assert_eq!(wrong(&setter(said, name)), expected, "{said}");

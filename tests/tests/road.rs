@@ -1,7 +1,7 @@
 //! Situations of the congestion laboratory: frames that overtake each other, and states that are too many for
 //! the link.
 
-use porous_sim::lab::{Report, Scenario};
+use porous_sim::lab::{Latency, Report, Scenario};
 
 fn run(text: &str) -> Report {
     let scenario: Scenario = text.parse().unwrap_or_else(|error| panic!("{error}"));
@@ -62,4 +62,45 @@ fn what_leaves_is_fresh_where_more_is_offered_than_the_link_takes() {
         let used = report.used_percent;
         assert!(used > 99.0, "{used} %: porous sim road \"{text}\"");
     }
+}
+
+/// P12: losses by chance stay chance where round trips are unsteady, by jitter or by hosts that are called in
+/// steps. The median of five seeds, as one of them may follow losses for some seconds.
+#[test]
+fn losses_by_chance_beside_jitter_and_steps_do_no_harm() {
+    for more in [
+        "loss=1 jit=5",
+        "loss=2 jit=5",
+        "loss=2 ticks=60",
+        "loss=5 jit=5 ticks=60",
+    ] {
+        let mut goodputs = [1, 2, 3, 4, 5].map(|seed| {
+            let text = format!("rtt=60 q=time:100 {more} end=30 seed={seed}");
+            run(&text).goodput_percent
+        });
+        goodputs.sort_by(f64::total_cmp);
+        assert!(goodputs[2] > 85.0, "{more}: {goodputs:?}");
+    }
+}
+
+/// P12: of 32 players who play and download none waits much longer than one who plays alone.
+#[test]
+fn players_who_download_leave_each_other_their_states() {
+    let text = "rate=20000 flow=default*32+game from=10 end=25";
+    let report = run(text);
+    let p99 = |latency: &Latency| latency.p99;
+    let longest = report
+        .flows
+        .iter()
+        .filter_map(|flow| flow.latency.as_ref().map(p99));
+    let longest = longest.fold(0.0, f64::max);
+    assert!(longest < 100.0, "{longest} ms: porous sim road \"{text}\"");
+}
+
+/// P12: a queue that is left from a rate that has fallen to a fifth is gone after two seconds.
+#[test]
+fn a_rate_that_falls_leaves_no_queue() {
+    let text = "q=400 at=20:rate:2000 from=22 end=30";
+    let queue = run(text).queue.mean_ms;
+    assert!(queue < 30.0, "{queue} ms: porous sim road \"{text}\"");
 }

@@ -1,33 +1,41 @@
 //! The datagrams that a host sends along the paths to its peers, and what it may find out about paths.
 
-use super::Config;
+use super::{Config, Policy};
 use crate::error::ConfigError;
 use crate::frame::{REQUEST_SIZE_MAX, REQUEST_SIZE_MIN};
+
+/// Bytes of a datagram that passes everywhere (RFC 9000 §14).
+const MAX_DATAGRAM: u16 = 1200;
+
+/// Bytes of the longest datagram that Ethernet carries under IPv6 without extensions: 1500 less the headers of
+/// IPv6 and UDP.
+const ETHERNET: u16 = 1452;
 
 /// The datagrams of a host: their sizes in bytes of UDP payload, their marks and their addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathSettings {
     pub(crate) max_datagram: u16,
     pub(crate) request_size: u16,
-    /// The longest datagram that a search of the path may find, in bytes; 0 if there is no search.
-    path_mtu: u16,
+    /// The longest datagram that a search of the path may find, in bytes; 0 if there is no search. `None` as
+    /// long as neither the application nor the driver has decided.
+    path_mtu: Option<u16>,
     pub(crate) ecn: bool,
     pub(crate) roaming: bool,
 }
 
 impl PathSettings {
     pub(super) const DEFAULT: Self = Self {
-        max_datagram: 1200, // passes everywhere (RFC 9000 §14)
+        max_datagram: MAX_DATAGRAM,
         request_size: REQUEST_SIZE_MAX,
-        path_mtu: 0,
-        ecn: false,
+        path_mtu: None,
+        ecn: true,
         // With it, a host between the two can take a peer's place: an application has to choose that.
         roaming: false,
     };
 
     /// The length of the longest datagram if the path carries it, in bytes.
     pub(crate) fn largest(&self) -> u16 {
-        self.max_datagram.max(self.path_mtu)
+        self.max_datagram.max(self.path_mtu.unwrap_or(0))
     }
 
     /// The length of the longest datagram at first, in bytes.
@@ -93,8 +101,9 @@ impl Config {
     /// Searches for datagrams larger than [`max_datagram`](Self::max_datagram) that the path to a
     /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). The limit is the smaller
     /// one of both hosts; a host that does not search takes datagrams of `max_datagram` bytes. With 0 or
-    /// less than `max_datagram` there is no search, as by default. Ethernet carries 1452 bytes under
-    /// IPv6.
+    /// less than `max_datagram` there is no search. Without this call the driver decides: see
+    /// [`with_path_mtu_discovery`](Self::with_path_mtu_discovery). `porous-std` and `porous-mio` search up
+    /// to 1452 bytes where the system forbids routers to fragment, and `porous-smoltcp` does not search.
     ///
     /// The host tries nothing in the first 5 s of a connection, and nothing as long as there is no more
     /// to send at once than fits into a datagram. Larger datagrams serve small packets, more of which
@@ -105,7 +114,7 @@ impl Config {
     /// packets.
     ///
     /// The driver must be able to forbid routers to fragment datagrams with
-    /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment). A driver that is not must leave this
+    /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment). With a driver that is not, leave this
     /// off. [`max_datagram_size`](crate::Host::max_datagram_size) grows to `max`.
     ///
     /// # Errors
@@ -120,8 +129,31 @@ impl Config {
         if max != 0 && (max < 512 || max > 65_507) {
             return Err(ConfigError::MaxDatagram);
         }
-        self.path.path_mtu = max;
+        self.path.path_mtu = Some(max);
         Ok(self)
+    }
+
+    /// Searches for datagrams of up to 1452 bytes, which Ethernet carries under IPv6, if the application has
+    /// left the choice to the driver: for drivers that forbid routers to fragment, which the host cannot
+    /// see. The application has made the choice if it has called
+    /// [`path_mtu_discovery`](Self::path_mtu_discovery), set another [`max_datagram`](Self::max_datagram)
+    /// than 1200, or follows [`Policy::Paper`], which has no search.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let config = Config::new().with_path_mtu_discovery();
+    /// let host = Host::<_, u32>::new(config, example_rng());
+    /// assert_eq!(host.max_datagram_size(), 1452);
+    /// ```
+    #[must_use]
+    pub const fn with_path_mtu_discovery(mut self) -> Self {
+        let is_open = self.path.path_mtu.is_none() && self.path.max_datagram == MAX_DATAGRAM;
+        if is_open && matches!(self.policy, Policy::Modern) {
+            self.path.path_mtu = Some(ETHERNET);
+        }
+        self
     }
 
     /// Switches [`path_mtu_discovery`](Self::path_mtu_discovery) off, whatever was configured: for
@@ -137,22 +169,23 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn without_path_mtu_discovery(mut self) -> Self {
-        self.path.path_mtu = 0;
+        self.path.path_mtu = Some(0);
         self
     }
 
     /// Whether data is sent as ECN-capable (ECT(0), RFC 3168), so that routers may mark datagrams that
     /// they would otherwise drop, or mark them earlier. The [controller](crate::congestion) is told a
     /// mark as [`Signal::Mark`](crate::congestion::Signal::Mark), and nothing is lost. Marks that come
-    /// are reported to the remote host in any case. Has no effect under
-    /// [`Policy::Paper`](crate::Policy::Paper). Default `false`.
+    /// are reported to the remote host in any case, by a byte in each acknowledgement. Has no effect under
+    /// [`Policy::Paper`]. Default `true`.
     ///
     /// A connection stops by itself where the path removes or invents marks or drops datagrams that have
-    /// them, and where a driver of either host does not pass them on: see
-    /// [`PeerStats::ecn`](crate::PeerStats::ecn).
+    /// them, and where a driver of either host does not pass them on, with the first acknowledgement or
+    /// after ten lost frames: see [`PeerStats::ecn`](crate::PeerStats::ecn). A driver that knows that its
+    /// socket has no marks switches them off, whatever was configured; that is no error.
     ///
     /// ```
-    /// let _config = porous_proto::Config::new().ecn(true);
+    /// let _config = porous_proto::Config::new().ecn(false);
     /// ```
     #[must_use]
     pub const fn ecn(mut self, yes: bool) -> Self {

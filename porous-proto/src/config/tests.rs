@@ -185,3 +185,17 @@ fn a_host_may_listen_unless_it_is_a_client_or_its_connection_ids_are_empty() {
     let nameless = Config::new().connection_id_len(0).unwrap();
     assert!(may_listen(nameless, 4));
 }
+
+#[test]
+fn a_driver_may_search_the_path_unless_the_application_has_chosen() {
+    let offered = |config: Config| config.with_path_mtu_discovery().offer().path_mtu;
+    assert_eq!(Config::new().offer().path_mtu, None);
+    assert_eq!(offered(Config::new()), Some(1452));
+    assert_eq!(offered(Config::paper()), None);
+    assert_eq!(offered(Config::new().max_datagram(1000).unwrap()), None);
+    for (chosen, expected) in [(0, None), (1300, Some(1300)), (9000, Some(9000))] {
+        let config = Config::new().path_mtu_discovery(chosen).unwrap();
+        assert_eq!(offered(config), expected);
+    }
+    assert_eq!(offered(Config::new().without_path_mtu_discovery()), None);
+}

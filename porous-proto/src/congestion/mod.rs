@@ -62,10 +62,10 @@ pub enum Congestion {
     /// one, later for each window, and half of it is left after a loss. The default of
     /// [`Policy::Paper`](crate::Policy::Paper) (§3.1.4, (8) to (15)).
     Paper,
-    /// Keeps the path full and its queue at a few milliseconds, though up to one frame in eight is lost by
-    /// chance: the window follows the delay, as in FAST TCP, and beside connections that fill the queue it
-    /// follows losses, as in Copa. The default of [`Policy::Modern`](crate::Policy::Modern). `docs/design.md`
-    /// says what it is made of.
+    /// Keeps the path full and its queue at a few milliseconds, though the path has jitter, becomes longer, or
+    /// loses up to a third of all frames by chance: the window follows the delay, as in FAST TCP. Beside
+    /// connections that fill the queue, and where a smaller window loses less, it follows losses. The default
+    /// of [`Policy::Modern`](crate::Policy::Modern). `docs/design.md` says what it is made of.
     ///
     /// ```
     /// use porous_proto::Config;

@@ -115,6 +115,9 @@ impl Controller for Paper {
 
     fn on_mtu(&mut self, mtu: u32) {
         self.mtu = mtu;
+        // A part of a packet that fills a longer datagram would not fit into the least window of before, and
+        // would never leave.
+        self.window = self.window.max(mtu);
     }
 
     fn window(&self) -> u32 {
@@ -255,5 +258,17 @@ mod tests {
         assert_eq!((paper.window, paper.threshold), (10_000, u32::MAX));
         paper.on_spurious();
         assert_eq!(paper.window(), 10_000);
+    }
+
+    /// D8.
+    #[test]
+    fn the_least_window_holds_a_datagram_that_became_longer() {
+        let mut paper = Paper::new(1000);
+        signal(&mut paper, Signal::Persistent);
+        assert_eq!(paper.window(), 1000);
+        paper.on_mtu(4000);
+        assert_eq!(paper.window(), 4000);
+        paper.on_mtu(1000);
+        assert_eq!(paper.window(), 4000); // only losses make it smaller
     }
 }

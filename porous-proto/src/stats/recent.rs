@@ -41,13 +41,13 @@ impl Default for Shortest {
     }
 }
 
-/// The shortest time of the last 5 to 10 s.
+/// The shortest time of the last one to two halves of `HALF` seconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Minimum(Halves<Shortest>);
+pub(crate) struct Minimum<const HALF: u64>(Halves<Shortest>);
 
-impl Minimum {
+impl<const HALF: u64> Minimum<HALF> {
     pub(crate) fn sample(&mut self, time: Micros, now: Instant) {
-        self.0.slide(PATH_HALF, now);
+        self.0.slide(Micros::from_secs(HALF), now);
         self.0.current.0 = self.0.current.0.min(time);
     }
 
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_minimum_lasts_for_five_to_ten_seconds() {
-        let mut minimum = Minimum::default();
+        let mut minimum = Minimum::<5>::default();
         assert_eq!(minimum.get(), None);
         minimum.sample(30 * MS, at(0));
         for n in 1..20 {

@@ -28,6 +28,21 @@ struct Around {
     pacer: Pacer,
     /// The most bytes that were in flight in the last 5 to 10 s.
     peak: Peak,
+    /// Bytes of the frames that left ahead of the window or the pace since bulk left last. `u32::MAX` before
+    /// any bulk has left.
+    lent: u32,
+}
+
+/// What a frame does to the loan: bytes that urgent data may send ahead of the window and the pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loan {
+    /// Nothing.
+    Untouched,
+    /// It leaves on loan.
+    Taken,
+    /// Bulk is in it, so that all that was lent is paid back: bulk leaves neither ahead of the window or the
+    /// pace, nor while urgent data waits.
+    PaidBack,
 }
 
 /// A frame that leaves.
@@ -41,6 +56,7 @@ pub(super) struct Leaving {
     pub(super) can_wait: bool,
     /// Bytes of the flight with this frame.
     pub(super) flight: u32,
+    pub(super) loan: Loan,
 }
 
 impl CongestionControl {
@@ -48,6 +64,7 @@ impl CongestionControl {
         let around = || Around {
             pacer: Pacer::new(params.bandwidth()),
             peak: Peak::default(),
+            lent: u32::MAX,
         };
         let is_published =
             params.policy == Policy::Paper && matches!(params.congestion, Congestion::Paper);
@@ -103,6 +120,22 @@ impl CongestionControl {
         until.is_some()
     }
 
+    /// The most bytes of a frame with urgent data that leaves ahead of the window and the pace, where
+    /// datagrams have at most `mtu` bytes.
+    pub(super) fn lends(&self, mtu: u32) -> u32 {
+        let Some(around) = &self.around else {
+            return 0;
+        };
+        // Bulk that leaves shows that urgent data does not fill the path by itself. Without bulk, what is
+        // ahead of the window would only wait in the queue of the path, and never be paid back. The cap is
+        // what both hosts agreed on, for all data.
+        if around.lent >= LOAN * mtu || around.pacer.is_capped() {
+            return 0;
+        }
+        let most = (LOAN * mtu).min(self.window(mtu) / 4);
+        most.saturating_sub(around.lent)
+    }
+
     /// Data that was held back may leave: the deadline is over.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         if self.held_until <= now {
@@ -126,6 +159,11 @@ impl CongestionControl {
         if let Some(around) = &mut self.around {
             around.pacer.on_sent(leaving, now);
             around.peak.note(0, now); // only time counts here: old flights are forgotten
+            match leaving.loan {
+                Loan::Untouched => {}
+                Loan::Taken => around.lent = around.lent.saturating_add(leaving.bytes),
+                Loan::PaidBack => around.lent = 0,
+            }
         }
         // Controllers hear of nothing that is outside the congestion window (T20).
         if leaving.in_flight > 0 {
@@ -195,6 +233,10 @@ impl CongestionControl {
 
 /// Frames that a host may send at once after a silence (RFC 9002 §7.7). One of them is on credit.
 const BURST: u32 = 10;
+
+/// Full frames that urgent data may be ahead of the window and the pace, a quarter of the window at most: one
+/// for the events of a step, and one for the states of a game beside them.
+const LOAN: u32 = 2;
 
 /// The least time for which data is held back: to be called for each frame of a fast connection would cost
 /// the host more than the pace is worth.

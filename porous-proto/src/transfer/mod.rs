@@ -484,8 +484,7 @@ impl Transfer {
             return;
         }
         let (flight, is_trusted) = (self.outbound.queue.flight(), self.nonces.is_trusted());
-        let otherwise = self.outbound.path.allowance(flight, is_trusted, max, now);
-        let limit = self.gate.limit(otherwise);
+        let allowance = self.outbound.path.allowance(flight, is_trusted, max, now);
         // Until a message is found that does not fit: with nothing to send the window is not used
         // (RFC 9002 §7.8).
         self.outbound.path.control.set_limited(false);
@@ -501,6 +500,8 @@ impl Transfer {
                     break;
                 };
                 let len = plan.layout.length(&front.message);
+                let otherwise = allowance.of(priority);
+                let limit = self.gate.limit(otherwise);
                 // The acknowledgement may be long for many round trips. It is left out where a message finds
                 // no room beside it, unless it is due: otherwise a message that fills a datagram would never
                 // leave.
@@ -512,15 +513,16 @@ impl Transfer {
                     self.outbound.path.mtu.on_full(plan.len + len, is_part);
                     // A frame that is full to the MTU is limited by neither window nor pace. The cap of the
                     // host is no word about the path.
-                    self.outbound.path.control.set_limited(otherwise < max);
+                    self.outbound.path.control.set_limited(allowance.bulk < max);
                     self.gate.waits = plan.len + len <= otherwise;
                     self.outbound.messages.detach_front(priority);
                     return;
                 }
                 source.sent(&front.message);
                 plan.push(&front.message, len);
+                plan.on_data(priority, allowance.bulk);
                 let goes_on = matches!(&front.message, Message::Packet(packet) if packet.goes_on());
-                (plan.has_data, self.gate.data) = (true, true);
+                self.gate.data = true;
                 self.outbound
                     .messages
                     .take_front(priority, &mut plan.contents);
@@ -528,7 +530,7 @@ impl Transfer {
                 // channel: to cut it now would only let it wait.
                 if goes_on && max.saturating_sub(plan.len) < self.params.reserve {
                     self.outbound.path.mtu.on_full(max + 1, true);
-                    self.outbound.path.control.set_limited(otherwise < max);
+                    self.outbound.path.control.set_limited(allowance.bulk < max);
                     return;
                 }
             }
@@ -585,6 +587,7 @@ impl Transfer {
             in_flight: sent.bytes(),
             can_wait: self.gate.data,
             flight: self.outbound.queue.flight(),
+            loan: plan.loan,
         };
         self.outbound.path.control.on_sent(&leaving, now);
         self.outbound.messages.redundancy.on_sent(len);

@@ -12,6 +12,7 @@ use super::plan::{Plan, Purpose};
 use super::queue::{Sent, TransferQueue};
 use super::recovery::{self, Due, Flight, Lost, Recovery};
 use super::rtt::Rtt;
+use crate::config::Priority;
 use crate::congestion::{Ack, Signal, Trouble};
 use crate::event::Ecn;
 use crate::frame::Marks;
@@ -49,6 +50,24 @@ pub(super) struct NewestAcked {
     pub(super) sent: Option<Instant>,
     /// True if the frame was sent with ECT(0), and is acknowledged for the first time.
     pub(super) was_marked: bool,
+}
+
+/// The most bytes that a datagram with data may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    /// By the congestion window and by the pace: 0 while the pace holds data back.
+    pub(super) bulk: usize,
+    /// For urgent data, which may leave ahead of both.
+    urgent: usize,
+}
+
+impl Allowance {
+    pub(super) const fn of(&self, priority: Priority) -> usize {
+        match priority {
+            Priority::High => self.urgent,
+            Priority::Low => self.bulk,
+        }
+    }
 }
 
 /// One path, and all that the sender has learnt of it.
@@ -290,7 +309,7 @@ impl Path {
         max.min(usize::try_from(available).unwrap_or(usize::MAX))
     }
 
-    /// The same, by the congestion window and by the pace: 0 while the pace holds data back.
+    /// The same, by the congestion window and by the pace.
     #[inline]
     pub(super) fn allowance(
         &mut self,
@@ -298,11 +317,22 @@ impl Path {
         is_trusted: bool,
         max: usize,
         now: Instant,
-    ) -> usize {
-        if self.is_held(is_trusted, now) {
+    ) -> Allowance {
+        let bulk = if self.is_held(is_trusted, now) {
             0
         } else {
             self.room(flight, is_trusted, max)
+        };
+        // A host that acknowledges what never came is lent nothing (`docs/deviations.md` T26).
+        let lent = if bulk < max && is_trusted {
+            self.control.lends(self.mtu.current().into())
+        } else {
+            0
+        };
+        let lent = max.min(usize::try_from(lent).unwrap_or(usize::MAX));
+        Allowance {
+            bulk,
+            urgent: bulk.max(lent),
         }
     }
 

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use super::Report;
+use super::congestion_control::Loan;
 use super::queue::{Content, Kind};
 use super::store::{List, Outgoing, Store};
 use crate::config::Priority;
@@ -66,6 +67,7 @@ pub(super) struct Plan {
     pub(super) has_data: bool,
     /// True if it only repeats what other frames carry.
     pub(super) is_repeat: bool,
+    pub(super) loan: Loan,
 }
 
 impl Plan {
@@ -79,6 +81,7 @@ impl Plan {
             contents: List::EMPTY,
             has_data: false,
             is_repeat: false,
+            loan: Loan::Untouched,
             header,
             layout: Layout::new(context),
             messages: 0,
@@ -128,6 +131,16 @@ impl Plan {
         self.layout.push(message);
         self.len += len;
         self.messages += 1;
+    }
+
+    /// A message of a packet was added. `within`: the most bytes of the frame within the window and the pace.
+    pub(super) fn on_data(&mut self, priority: Priority, within: usize) {
+        self.has_data = true;
+        match priority {
+            Priority::Low => self.loan = Loan::PaidBack,
+            Priority::High if self.len > within => self.loan = Loan::Taken,
+            Priority::High => {}
+        }
     }
 
     fn push_control(&mut self, control: Control) {

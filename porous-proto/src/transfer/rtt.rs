@@ -132,7 +132,7 @@ enum Samples {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rtt {
     samples: Samples,
-    minimum: Minimum,
+    minimum: Minimum<5>,
     pub(crate) jitter: Jitter,
     /// T_step,avg of (7): the average time between the steps of this host.
     step: Micros,

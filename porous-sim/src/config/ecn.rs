@@ -1,6 +1,7 @@
 //! The effects of a link on marks of congestion (RFC 3168).
 
 use super::LinkConfig;
+use crate::chance::Chance;
 
 /// The effect of a path on ECN-capable datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,23 @@ impl LinkConfig {
     #[must_use]
     pub const fn marks(mut self, yes: bool) -> Self {
         self.marks = yes;
+        self
+    }
+
+    /// The share of ECN-capable datagrams that are marked, in percent, each independently of the others and of
+    /// the queue: by routers whose queues are those of other senders. Default: 0.
+    ///
+    /// # Panics
+    ///
+    /// If `percent` is not from 0 to 100.
+    ///
+    /// ```
+    /// let c = porous_sim::LinkConfig::new().mark(2.5);
+    /// # let _ = c;
+    /// ```
+    #[must_use]
+    pub const fn mark(mut self, percent: f64) -> Self {
+        self.mark = Chance::percent(percent);
         self
     }
 

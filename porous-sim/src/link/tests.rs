@@ -376,3 +376,27 @@ fn nothing_disappears_uncounted() {
     ];
     assert!(each.iter().all(|&n| n > 50), "{s:?}");
 }
+
+#[test]
+fn marks_by_chance_are_those_of_capable_datagrams_and_are_counted() {
+    for (sent, path, arrive) in [
+        (Ecn::Ect0, EcnPath::Clean, Ecn::Ce),
+        (Ecn::Ect0, EcnPath::Bleached, Ecn::NotEct),
+        (Ecn::NotEct, EcnPath::Clean, Ecn::NotEct),
+    ] {
+        let mut link = Link::new(LinkConfig::new().mark(20.0).ecn_path(path), SEED);
+        let mut marked = 0;
+        for n in 0..1000 {
+            link.send_marked(at(n), sent, vec![7]);
+            let (ecn, _) = link.receive_marked(at(n)).unwrap();
+            marked += u64::from(ecn == arrive);
+        }
+        let counted = if sent == Ecn::Ect0 { 150..250 } else { 0..1 };
+        assert!(counted.contains(&link.stats().marked), "{SEED}");
+        if arrive == Ecn::Ce {
+            assert_eq!(marked, link.stats().marked);
+        } else {
+            assert_eq!(marked, 1000);
+        }
+    }
+}

@@ -110,11 +110,11 @@ impl Plan {
                 // They connect to each other, at the same time: neither needs to listen.
                 role.dials = (0..usize::try_from(hosts).unwrap_or(2)).collect();
                 role.dials.retain(|&other| other != index);
+            }
+            if shape < 2 || index == 0 {
                 role.nat = None;
             }
-            if shape == 0 || index == 0 {
-                role.nat = None;
-            }
+            role.config = path(role.config, Draw::new(seed, "path", index))?;
             role.greetings = greetings(Draw::new(seed, "greetings", index));
             roles.push(role);
         }
@@ -135,6 +135,13 @@ fn memory(config: Config, mut draw: Draw) -> Config {
     } else {
         config
     }
+}
+
+/// Sets what a host tries of its paths: marks of congestion, and datagrams that are longer than at first. A
+/// stream of its own, as it came later.
+fn path(config: Config, mut draw: Draw) -> Result<Config, ConfigError> {
+    let longest = draw.pick(&[0, 0, 1452, 9000]);
+    config.ecn(draw.often(70)).path_mtu_discovery(longest)
 }
 
 /// The congestion controller, and the least rate that it allows, in bytes a second. Those without any

@@ -57,6 +57,8 @@ pub(super) struct Stage {
     pub(super) chance: Draw,
     /// Decides which datagrams come very late: worlds of old seeds stayed what they were but for these.
     pub(super) lateness: Draw,
+    /// What routers do to marks: a stream of its own, as it came later.
+    pub(super) marks: Draw,
     /// Decides at which other addresses a host is looked for.
     pub(super) elsewhere: Draw,
     strangers: Strangers,
@@ -100,6 +102,7 @@ impl Stage {
             agenda: BTreeSet::new(),
             chance,
             lateness: Draw::new(seed, "lateness", 0),
+            marks: Draw::new(seed, "marks", 0),
             elsewhere: Draw::new(seed, "elsewhere", 0),
             strangers: Strangers::new(seed),
             end: Instant::ZERO + plan.faults,
@@ -377,6 +380,7 @@ impl Stage {
         for (kind, count) in [
             ("datagrams lost", links.lost),
             ("datagrams queue-dropped", links.queue_dropped),
+            ("datagrams marked", links.marked),
             ("datagrams over the MTU", links.too_large),
             ("datagrams cut off", links.cut),
             ("datagrams doubled", links.duplicated),

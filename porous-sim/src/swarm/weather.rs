@@ -8,7 +8,7 @@ use porous_proto::Instant;
 use super::draw::Draw;
 use super::journal::Whom;
 use super::stage::{Job, Stage};
-use crate::{LinkConfig, Queue};
+use crate::{EcnPath, LinkConfig, Queue};
 
 /// The conditions between two hosts, one way.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +86,25 @@ fn draw(draw: &mut Draw, good: LinkConfig, corrupts: bool) -> (LinkConfig, bool)
     (link, harsh)
 }
 
+/// What paths do to marks of congestion: most leave them alone.
+const MARKS: [EcnPath; 4] = [
+    EcnPath::Clean,
+    EcnPath::Clean,
+    EcnPath::Bleached,
+    EcnPath::Blocked,
+];
+
+/// Draws what routers do to marks.
+fn marking(draw: &mut Draw, link: LinkConfig) -> LinkConfig {
+    let link = link.marks(draw.often(50)).ecn_path(draw.pick(&MARKS));
+    // What the hosts of a world send seldom makes a queue long enough for marks.
+    if draw.often(30) {
+        link.mark(draw.percent(300))
+    } else {
+        link
+    }
+}
+
 impl Stage {
     /// The weather changes from one host to another, and perhaps back as well.
     pub(super) fn change_weather(&mut self) {
@@ -99,6 +118,9 @@ impl Stage {
             };
             let drawn = draw(&mut self.chance, weather.good, corrupts);
             (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
+            weather.now = marking(&mut self.marks, weather.now);
+            let disturbs = u64::from(weather.now.ecn_path != EcnPath::Clean);
+            self.report.fault("paths that disturb marks", disturbs);
             if self.lateness.often(15) {
                 let percent = self.lateness.percent(150);
                 weather.harsh |= percent > 5.0;

@@ -27,9 +27,8 @@ pub(crate) struct Options {
     pub(crate) rate: u64,
     /// `buffer=BYTES`: the send buffer of the socket, as the system counts it.
     pub(crate) buffer: Option<usize>,
-    /// `roaming`: the host follows its peers. `ecn`: it uses marks of congestion. `pmtu=BYTES`: path MTU
-    /// discovery up to this size. `timeout=SECONDS`: the timeout of connections. `patience=SECONDS`: that of
-    /// attempts to connect.
+    /// `roaming`: the host follows its peers. `pmtu=BYTES`: path MTU discovery up to this size.
+    /// `timeout=SECONDS`: the timeout of connections. `patience=SECONDS`: that of attempts to connect.
     pub(crate) config: Config,
 }
 
@@ -71,7 +70,6 @@ impl Options {
             "buffer" => self.buffer = Some(value.parse()?),
             "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
             "roaming" => self.config = self.config.clone().roaming(true),
-            "ecn" => self.config = self.config.clone().ecn(true),
             "timeout" => self.config = self.config.clone().timeout(seconds(value)?)?,
             "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?)?,
             _ => return Err("no such option".into()),

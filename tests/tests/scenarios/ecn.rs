@@ -53,6 +53,20 @@ fn marks_make_the_window_smaller_and_nothing_is_lost() {
 
 /// D9.
 #[test]
+fn by_default_a_router_that_marks_drops_nothing() {
+    let modern = |config: Config| config.policy(Policy::Modern);
+    for bits in [4_000_000, 20_000_000] {
+        let line = line().rate(bits);
+        let (with, dropped) = carry(line, &modern(config::new()));
+        assert!(with.ecn, "{with:?}");
+        assert_eq!((dropped, with.frames_lost), (0, 0), "{with:?}");
+        let (without, _) = carry(line, &modern(config::new()).ecn(false));
+        assert_eq!((without.ecn, without.frames_marked), (false, 0));
+    }
+}
+
+/// D9.
+#[test]
 fn a_path_that_removes_marks_ends_them() {
     let bleached = line().ecn_path(EcnPath::Bleached);
     let (stats, dropped) = carry(bleached, &config(true));
@@ -68,6 +82,27 @@ fn a_path_that_drops_what_is_marked_costs_ten_frames() {
     let (stats, _) = carry(blocked, &config(true));
     assert!(!stats.ecn, "{stats:?}");
     assert!((10..30).contains(&stats.frames_lost), "{stats:?}");
+}
+
+/// D9.
+#[test]
+fn a_host_that_hears_nothing_marks_ten_frames_and_no_more() {
+    let blocked = LinkConfig::new().delay(20 * MS).ecn_path(EcnPath::Blocked);
+    let modern = config::new().policy(Policy::Modern).ecn(true);
+    let mut pair = Pair::new(Seed::new(1), blocked, modern.clone(), modern);
+    pair.connect_to_listener();
+    let mut arrived = 0;
+    for _ in 0..300 {
+        pair.send(Pair::A, 0, Mode::Unreliable, vec![7; 200])
+            .unwrap();
+        pair.world.run_for(10 * MS);
+        arrived += pair.receive_all(Pair::B).len();
+    }
+    pair.world.run_for(1000 * MS);
+    arrived += pair.receive_all(Pair::B).len();
+    assert_eq!(arrived, 290);
+    let peer = pair.world.host(Pair::A).peer(pair.peer(Pair::A));
+    assert!(!peer.expect("it is connected").stats().ecn);
 }
 
 /// A clean path, which `then` changes in the middle. Returns whether frames are marked at the end.

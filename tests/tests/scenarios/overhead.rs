@@ -37,9 +37,10 @@ const TEN: Load = Load {
 
 /// The datagrams of a host of a game at 60 Hz to a host with connection ids of this length: the number of
 /// datagrams for each overhead in bytes, and the widths of their frame ids.
-fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
+/// `marks`: both hosts mark their data.
+fn overheads(load: Load, id_len: u8, marks: bool) -> (BTreeMap<usize, usize>, Vec<u8>) {
     let with = |config: Config| {
-        let config = config.policy(Policy::Modern);
+        let config = config.policy(Policy::Modern).ecn(marks);
         config.channels(&[Priority::Low; 3]).unwrap()
     };
     let client = with(config::client()).connection_id_len(id_len).unwrap();
@@ -77,13 +78,13 @@ fn overheads(load: Load, id_len: u8) -> (BTreeMap<usize, usize>, Vec<u8>) {
 #[test]
 fn datagrams_are_as_short_as_the_table_says() {
     for (load, expected) in [(UNRELIABLE, 16), (RELIABLE, 16), (TEN, 32)] {
-        for (id_len, less) in [(4, 0), (2, 2), (0, 4)] {
-            let (overheads, widths) = overheads(load, id_len);
-            let context = format!("{load:?} {id_len}: {overheads:?}");
+        for (id_len, less, marks) in [(4, 0, false), (2, 2, false), (0, 4, false), (4, 0, true)] {
+            let (overheads, widths) = overheads(load, id_len, marks);
+            let context = format!("{load:?} {id_len} {marks}: {overheads:?}");
             let all: usize = overheads.values().sum();
             assert!(all >= 480, "{context}");
             // The other datagrams also tell of windows, of a sentinel, or of an id that was left out.
-            let usual = overheads.get(&(expected - less));
+            let usual = overheads.get(&(expected - less + usize::from(marks)));
             assert!(usual.is_some_and(|usual| 3 * usual >= 2 * all), "{context}");
             assert!(widths.iter().all(|&width| width == 1), "{context}");
         }

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use porous_proto::congestion::Congestion;
 use porous_proto::{ChannelId, Config, Mode, Policy, Priority, SendOptions};
 use porous_sim::{LinkConfig, Pair, Seed, Service};
 use porous_tests::{config, sent_at, stamped};
@@ -10,12 +11,9 @@ const MS: Duration = Duration::from_millis(1);
 const TICK: Duration = Duration::from_micros(16_667);
 
 /// The round trip takes 60 ms, and both hosts step 60 times a second.
-fn ticking(seed: u64, line: LinkConfig, policy: Policy) -> Pair {
+fn ticking(seed: u64, line: LinkConfig, config: Config) -> Pair {
     let channels = [Priority::High, Priority::Low];
-    let config: Config = config::new()
-        .policy(policy)
-        .channels(&channels)
-        .expect("two are allowed");
+    let config = config.channels(&channels).expect("two are allowed");
     let line = line.delay(30 * MS);
     let mut pair = Pair::new(Seed::new(seed), line, config.clone(), config);
     for host in [Pair::A, Pair::B] {
@@ -29,7 +27,7 @@ fn ticking(seed: u64, line: LinkConfig, policy: Policy) -> Pair {
 /// A sends a state of 100 bytes each tick, and an event of 64 bytes each eighth tick, for two minutes.
 /// Returns the latencies in milliseconds of the events whose first datagram was lost.
 fn late_events(policy: Policy, event: SendOptions) -> Vec<u64> {
-    let mut pair = ticking(1, LinkConfig::new().loss(5.0), policy);
+    let mut pair = ticking(1, LinkConfig::new().loss(5.0), config::new().policy(policy));
     let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
     let mut late = Vec::new();
     for tick in 0..7200 {
@@ -95,7 +93,11 @@ fn a_small_packet_is_copied_by_itself_while_frames_get_lost() {
 fn unreliable_packets_with_copies_are_seldom_lost() {
     for policy in [Policy::Paper, Policy::Modern] {
         let got = [0, 1, 3].map(|copies| {
-            let mut pair = ticking(1, LinkConfig::new().loss(10.0), policy);
+            let mut pair = ticking(
+                1,
+                LinkConfig::new().loss(10.0),
+                config::new().policy(policy),
+            );
             let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
             let options = SendOptions::new(Mode::Unreliable).redundancy(copies);
             let mut got = 0;
@@ -118,8 +120,10 @@ fn unreliable_packets_with_copies_are_seldom_lost() {
 fn goodput(policy: Policy, options: SendOptions, packets: &[usize]) -> usize {
     let mut sum = 0;
     for seed in 1..=6 {
-        let line = LinkConfig::new().rate(1_000_000).loss(5.0);
-        let mut pair = ticking(seed, line, policy);
+        // At a fixed rate, so that nothing but copies makes a difference.
+        let line = LinkConfig::new().loss(5.0);
+        let fixed = Congestion::Fixed { rate: 100_000 };
+        let mut pair = ticking(seed, line, config::new().policy(policy).congestion(fixed));
         let (a, b) = (pair.peer(Pair::A), pair.peer(Pair::B));
         for _ in 0..1200 {
             for &len in packets {

@@ -129,7 +129,9 @@ fn estimates_are_those_of_the_line() {
 #[test]
 fn losses_are_the_frames_that_the_network_lost() {
     let mut pair = connected(seed(), line());
-    pair.world.network_mut().set_link(A, B, line().loss(10.0));
+    // Without a rate a flight has more gaps than an acknowledgement can tell.
+    let lossy = line().rate(20_000_000).loss(10.0);
+    pair.world.network_mut().set_link(A, B, lossy);
     let sent = (0..2000).map(|n: u16| (0, Mode::Unreliable, vec![n.to_le_bytes()[0]; 600]));
     let got = pair.exchange(A, sent, Duration::from_secs(200));
     pair.world.run_for(Duration::from_secs(5));

@@ -1,30 +1,30 @@
 //! A controller for games and lossy lines (`docs/deviations.md` P12). The window follows the delay of the
-//! queue, so that the queue stays short and losses by chance do no harm (FAST TCP, Wei et al. 2006). Beside
-//! connections that fill the queue until it overflows it follows losses, as they do, until they are gone (the
-//! idea is that of Copa, Arun and Balakrishnan 2018). `docs/design.md` says why, and what was measured.
+//! queue, so that the queue stays short and losses by chance do no harm (FAST TCP, Wei et al. 2006). Where
+//! that is not enough it asks the path by sending less: for a round, to see whose the queue is, and for some
+//! hundred frames, to see whose the losses are. Beside connections that fill the queue until it overflows, and
+//! where the queue is too short to be seen, it follows losses, as others do (the idea is that of Copa, Arun and
+//! Balakrishnan 2018). `docs/design.md` says why, and what was measured.
 
+mod drain;
+mod losses;
 mod path;
 mod rivals;
+mod round;
 mod start;
 #[cfg(test)]
 mod tests;
+mod trial;
 
-use self::path::{Acked, Fastest, LONGEST, Path, Round, bytes_in, per_second};
-use self::rivals::{Losses, Rivals};
+use self::drain::{Drain, Drains, Finding, Quiet};
+use self::losses::{ALL, Losses};
+use self::path::Path;
+use self::rivals::Rivals;
+use self::round::{Recent, Round, bytes_in, per_second, scaled};
 use self::start::Start;
+use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
 use crate::time::{Instant, Micros};
-
-/// Time between drains: the queue is emptied, to see the path without it.
-const DRAIN_EVERY: Micros = Micros::from_secs(4);
-
-/// Time from the end of slow start to the first drain. It is short, as a connection that comes late sees the
-/// queue of others as part of the path, and takes more for it.
-const DRAIN_FIRST: Micros = Micros::from_secs(1);
-
-/// The most bytes of a datagram (UDP).
-const MTU_MAX: u32 = u16::MAX as u32;
 
 /// Rounds with next to no queue after which each further one doubles what is added to the window.
 const PATIENCE: u32 = 3;
@@ -32,223 +32,351 @@ const PATIENCE: u32 = 3;
 /// The most doublings of what is added to the window.
 const HASTE_MAX: u32 = 6;
 
+/// Frames in a window from which on losses may be taken for chance. A connection with fewer is one of many, or
+/// a slow one that loses little by following losses.
+const FEW: u32 = 16;
+
+/// Bytes a second below which losses do not slow a connection down: over a second of round trip with a quarter of
+/// all frames lost nothing would ever arrive otherwise.
+const SLOWEST: u32 = 10_000;
+
 /// What the window follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// Nothing: the window grows until there is a queue.
+    #[default]
     Start,
     /// The delay.
     Steady,
     /// Losses, beside connections that fill the queue.
     Competing,
+    /// Losses, which are this connection's own.
+    Yielding,
+}
+
+impl Phase {
+    const fn follows_losses(self) -> bool {
+        matches!(self, Self::Competing | Self::Yielding)
+    }
 }
 
 /// The controller of one peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lean {
-    mtu: u32,
     phase: Phase,
-    /// In bytes, without the drain.
+    /// In bytes, without what a drain holds back.
     window: u32,
     start: Start,
     path: Path,
-    /// The smoothed round trip.
-    smoothed: Micros,
     round: Round,
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
     /// The rates at which data arrived in the last rounds.
-    rate: Fastest,
+    rates: Recent<u32>,
     /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
     short: u32,
+    /// Drains without effect while losses were this connection's own.
+    quiet: Quiet,
     losses: Losses,
+    trials: Trials,
     rivals: Rivals,
+    drains: Drains,
     /// Consecutive rounds without a sample of the round trip.
     silent: u32,
-    /// When the window began to follow losses, as that of rivals does.
-    competing: Instant,
-    /// When the next drain is due.
-    drain_at: Instant,
-    /// Bytes that the window is smaller by while the queue is emptied.
-    drain: u32,
     /// The window before the last cut, in bytes.
     uncut: Option<u32>,
 }
 
 impl Lean {
     pub(super) fn new(mtu: u32) -> Self {
-        let mtu = mtu.clamp(1, MTU_MAX);
-        Self {
-            mtu,
-            phase: Phase::Start,
-            window: initial_window(mtu),
-            start: Start::default(),
-            path: Path::default(),
-            smoothed: Micros::ZERO,
-            round: Round::new(Instant::ZERO),
-            skip: 0,
-            rate: Fastest::default(),
-            is_growing: false,
-            short: 0,
-            losses: Losses::default(),
-            rivals: Rivals::default(),
-            silent: 0,
-            competing: Instant::ZERO,
-            drain_at: Instant::ZERO,
-            drain: 0,
-            uncut: None,
-        }
+        let mut lean = Self::default();
+        lean.on_mtu(mtu);
+        lean.window = initial_window(lean.path.mtu);
+        lean
     }
 
     fn set_window(&mut self, window: u32) {
-        self.window = window.clamp(2 * min_window(self.mtu), MAX_WINDOW);
+        self.window = window.clamp(min_window(self.path.mtu), MAX_WINDOW);
     }
 
-    fn share(&self) -> u32 {
-        self.path.share(self.window, self.mtu)
+    /// Reduces the window to what passes in a round trip without a queue, at `rate` bytes a second, and the
+    /// share.
+    fn fit(&mut self, rate: u32, rtt: Micros) {
+        let fits = bytes_in(rate, rtt).saturating_add(self.path.share(self.window));
+        self.set_window(self.window.min(fits));
     }
 
-    fn on_start(&mut self, ack: &Acked) {
+    fn on_start(&mut self, ack: &Ack) {
         self.start.on_ack(ack);
         // A window that is not used does not grow (RFC 9002 §7.8).
         if ack.is_limited {
             let more = self.start.growth(ack, self.window, &self.path);
             self.set_window(self.window.saturating_add(more));
         }
-        if self.start.is_enough(ack.step, &self.path) {
-            self.leave_start(ack);
+        if self.round.is_limited() && self.start.is_enough(&self.path) {
+            self.leave_start(ack.now);
         }
     }
 
     /// The path is full: slow start is over.
-    fn leave_start(&mut self, ack: &Acked) {
-        self.phase = Phase::Steady;
-        // What arrives in a round trip without a queue is what fits.
-        let rate = self.rate.get().max(self.round.rate(ack.now));
-        let fits = bytes_in(rate, self.path.base() + ack.step);
-        self.set_window(self.window.min(fits.saturating_add(self.share())));
-        self.drain_at = ack.now + DRAIN_FIRST;
-        self.begin_anew(ack.now);
+    fn leave_start(&mut self, now: Instant) {
+        let rate = self.rates.max().max(self.round.rate());
+        self.fit(rate, self.path.floor() + self.path.step);
+        self.begin_anew(now);
     }
 
-    /// What arrives now was sent before the window changed: it tells of the old one.
+    /// What arrives now was sent before the window changed: it tells of the old one. Slow start is over then.
     fn begin_anew(&mut self, now: Instant) {
+        if self.phase == Phase::Start {
+            self.phase = Phase::Steady;
+            self.drains.begin_anew(now);
+        }
         self.round = Round::new(now);
         self.losses.begin_anew(now);
         self.skip = 1;
     }
 
-    fn on_round(&mut self, ack: &Acked) {
-        let round = core::mem::replace(&mut self.round, Round::new(ack.now));
+    fn on_round(&mut self, now: Instant) {
+        let round = core::mem::replace(&mut self.round, Round::new(now));
         // A remote host that tells no delay shows no queue. Such rounds are counted, as a window that follows
         // the delay is blind then.
-        if round.samples == 0 {
+        if round.rtt() == Micros::MAX {
             self.silent = self.silent.saturating_add(1);
             return;
         }
         self.silent = 0;
-        let rate = round.rate(ack.now);
-        self.is_growing = rate > self.rate.get() / 16 * 17;
-        self.rate.note(rate);
-        self.drain = 0; // a drain lasts for one round
+        let rate = round.rate();
+        self.is_growing = rate > self.rates.max() / 16 * 17;
+        // What an application sends says how fast the path is only if it is faster than anything before.
+        if round.is_limited() || rate > self.rates.max() {
+            self.rates.note(rate);
+        }
+        if self.skip == 0 {
+            self.on_whole_round(&round);
+        }
         match self.phase {
-            // All samples of a round are enough to end slow start, however few they are: a remote host must
-            // not gain by acknowledging seldom.
-            Phase::Start if Start::is_long(round.rtt, ack.step, &self.path) => {
-                self.leave_start(ack);
-            }
-            Phase::Start => {}
-            Phase::Steady if self.skip > 0 => self.skip -= 1,
-            Phase::Steady => self.on_steady_round(&round, ack),
-            Phase::Competing => self.on_competing_round(&round, ack),
+            Phase::Start => self.on_start_round(&round),
+            _ if self.skip > 0 => self.on_skipped_round(&round),
+            Phase::Steady => self.on_steady_round(&round),
+            Phase::Competing | Phase::Yielding => self.on_competing_round(&round),
         }
     }
 
-    fn on_steady_round(&mut self, round: &Round, ack: &Acked) {
-        let queue = self.path.queue(round.rtt, ack.step);
-        let own = self.path.wanted(self.rivals.window(), self.mtu);
-        let excess = queue - own;
-        // Before the window changes: what exceeds the share of this connection although the window has given
-        // way belongs to others.
-        if self.rivals.on_round(excess, self.path.base(), ack.now) {
-            return self.compete(ack.now);
+    /// A round of which all was sent with the window as it is.
+    fn on_whole_round(&mut self, round: &Round) {
+        self.path.on_round(round.rtt());
+        // A window that is not used makes no queue and loses nothing: both are those of the path.
+        if !round.is_limited() && !self.phase.follows_losses() {
+            self.path.learn(round.rtt());
         }
-        self.rivals.note(self.window, ack.now);
-        let is_short = queue < self.path.wanted(self.window, self.mtu) / 2 && round.is_limited;
+        if !round.is_used() && self.phase != Phase::Yielding {
+            self.trials.learn(&self.losses);
+        }
+        match self.phase {
+            Phase::Steady => self.on_steady_losses(round),
+            Phase::Yielding => self.on_own_losses(round),
+            Phase::Start | Phase::Competing => {}
+        }
+    }
+
+    fn on_start_round(&mut self, round: &Round) {
+        // All samples of a round are enough to end slow start, however few they are: a remote host must not
+        // gain by acknowledging seldom.
+        let is_long = Start::is_long(round.rtt(), &self.path) && round.is_limited();
+        // A queue that is too short to be seen shows by losses, and by a rate that no longer grows.
+        let is_still = self.start.on_round(round.rate(), round.is_used());
+        let is_full = is_still && self.losses.last.get() > ALL / 16;
+        if is_long || is_full {
+            self.leave_start(round.now);
+        }
+    }
+
+    /// A round of which a part was sent with another window.
+    fn on_skipped_round(&mut self, round: &Round) {
+        self.skip -= 1;
+        if self.skip > 0 {
+            self.drains.current = self.drains.current.map(Drain::on_first_round);
+        } else if let Some(drain) = self.drains.current {
+            self.drains.current = drain.longer(round.rtt(), self.window, &self.path);
+            if self.drains.current.is_some() {
+                self.skip = 2;
+            } else {
+                self.on_drained(&drain, round);
+            }
+        }
+    }
+
+    fn on_steady_round(&mut self, round: &Round) {
+        let queue = self.path.queue(round.rtt());
+        // Before this window is noted: the queue is that of the larger ones of before.
+        if round.is_limited() && self.rivals.on_round(queue, &self.path) {
+            return self.begin_drain(self.window / 2, round.now);
+        }
+        self.rivals.peak.note(self.window, round.now);
+        let is_short = queue < self.path.wanted(self.window) / 2 && round.is_limited();
         self.short = if is_short { self.short + 1 } else { 0 };
-        if !round.is_limited {
+        if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
         }
-        let target = self.target(round.rtt, queue);
+        let target = self.target(round.rtt(), queue);
         // Half of the way to the target in each round: this converges from both sides in a few round trips
         // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
         // Where no queue is seen there is nothing to empty.
-        if ack.now >= self.drain_at && !queue.is_zero() {
-            self.drain_at = ack.now + DRAIN_EVERY;
-            self.begin_drain(round.rtt, queue);
+        if self.drains.is_due(round.now) && !queue.is_zero() {
+            // Four times what this connection has in the queue, as others have something there as well; a
+            // quarter of the window at most, so that the rate hardly suffers.
+            let queued = bytes_in(self.rates.max(), queue);
+            self.begin_drain((queued.saturating_mul(4)).min(self.window / 4), round.now);
         }
     }
 
-    /// The window at which as much is in the queue as is wanted there: window · base / rtt + share (FAST
+    /// The window at which as much is in the queue as is wanted there: window · floor / rtt + share (FAST
     /// TCP).
     fn target(&self, rtt: Micros, queue: Micros) -> u32 {
-        let without = (rtt - queue).get();
-        let part = u64::from(self.window).saturating_mul(without) / rtt.get().max(1);
-        let part = u32::try_from(part).unwrap_or(u32::MAX);
+        let part = scaled(self.window, (rtt - queue).get(), rtt.get());
         // Next to no queue for several rounds: the path has become faster, and a share a round would take
         // long to fill it.
         let haste = self.short.saturating_sub(PATIENCE).min(HASTE_MAX);
-        let share = self.share();
+        // On a path with jitter a round that is short by chance must not empty the line.
+        let noise = bytes_in(self.rates.max(), self.path.noise());
+        let share = self.path.share(self.window);
         let target = part.saturating_add(share.saturating_mul(1 << haste));
         // Round trips that are measured at ticks of a game show a queue too late: only what has come through
-        // bounds haste.
-        target.min(self.most().saturating_add(share))
+        // bounds haste. In a trial the window stays as it is, unless there is a queue.
+        let most = self.most().saturating_add(share).saturating_add(noise);
+        let is_open = self.trials.is_open();
+        let most = if is_open { self.window } else { most };
+        target.saturating_add(noise).min(most)
     }
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = u64::from(bytes_in(self.rate.get(), self.path.base()));
+        let fits = bytes_in(self.rates.max(), self.path.floor());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
-        let more = if self.is_growing { 64 } else { 32 };
-        let most = fits * u64::from(256 + more + self.losses.part()) / 256;
-        u32::try_from(most).unwrap_or(u32::MAX)
+        let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
+        scaled(fits, (ALL + more).into(), (ALL - self.trials.chance).into())
     }
 
-    /// For a round trip less is sent, to see the path without its queue.
-    fn begin_drain(&mut self, rtt: Micros, queue: Micros) {
-        // Three times what this connection has in the queue, as others have something there as well; a
-        // quarter of the window at most, so that the rate hardly suffers.
-        let thrice = 3 * u64::from(self.window);
-        let queued = thrice.saturating_mul(queue.get()) / rtt.get().max(1);
-        let queued = u32::try_from(queued).unwrap_or(u32::MAX);
-        self.drain = queued.min(self.window / 4) + self.window / 32;
+    /// For a round trip less is sent, to see what that changes.
+    fn begin_drain(&mut self, held: u32, now: Instant) {
+        self.drains.begin(held, self.window, &self.path, now);
         self.skip = 2;
     }
 
-    /// Others fill the queue.
-    fn compete(&mut self, now: Instant) {
-        self.phase = Phase::Competing;
-        self.competing = now;
-        // What this connection had before it gave way is taken back, and defended as the others do.
-        self.set_window(self.rivals.window().max(self.window));
+    /// Less was sent for a round, or for some.
+    fn on_drained(&mut self, drain: &Drain, round: &Round) {
+        let rtt = round.rtt();
+        if drain.is_lower(rtt, &self.path) {
+            self.path.set_floor(rtt + 2 * self.path.noise());
+            self.fit(self.rates.max(), self.path.floor());
+            self.trials = Trials::default();
+        }
+        match (self.phase, drain.finding(rtt, self.window, &self.path)) {
+            (Phase::Yielding, _) => {
+                // Less than two frames are never in flight, so that the drain of a small window is none.
+                if self.window >= 2 * min_window(self.path.mtu) {
+                    self.quiet.on_drained(drain, rtt, &self.path);
+                }
+                let has_emptied = drain.has_emptied(rtt, self.window, &self.path);
+                if has_emptied || drain.has_shown_path(rtt) {
+                    self.steady(round.now);
+                }
+            }
+            (Phase::Competing, Finding::Own) => self.steady(round.now),
+            // Nobody else is there: the larger windows of before were those of a faster path.
+            (_, Finding::Own) => {}
+            // What was taken for a queue is the path: a longer path loses no more than before.
+            (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
+                self.path.set_floor((3 * drain.before + rtt) / 4);
+                self.take_back();
+                self.steady(round.now);
+            }
+            // Others fill the queue: it is defended as they do.
+            (Phase::Steady, _) => {
+                self.phase = Phase::Competing;
+                self.trials.stop();
+                self.take_back();
+            }
+            _ => {}
+        }
     }
 
-    /// A round beside rivals, by the rules of Reno: a frame more in each round trip.
-    fn on_competing_round(&mut self, round: &Round, ack: &Acked) {
-        let queue = self.path.queue(round.rtt, ack.step);
-        if round.is_limited {
-            self.set_window(self.window.saturating_add(self.mtu));
+    /// The window is again what it was before this connection gave way.
+    fn take_back(&mut self) {
+        self.set_window(self.rivals.peak.get().max(self.window));
+    }
+
+    /// The window follows the delay again.
+    fn steady(&mut self, now: Instant) {
+        self.phase = Phase::Steady;
+        self.short = 0;
+        self.begin_anew(now);
+    }
+
+    /// A round in which the window follows losses, by the rules of Reno: a frame more in each round trip.
+    fn on_competing_round(&mut self, round: &Round) {
+        let is_yielding = self.phase == Phase::Yielding;
+        if round.is_limited() {
+            // Where losses are this connection's own a small window grows by less, so that fewer are lost.
+            let slower = (self.window / 32).clamp(self.path.mtu / 2, self.path.mtu);
+            let more = if is_yielding { slower } else { self.path.mtu };
+            self.set_window(self.window.saturating_add(more));
         }
-        self.rivals.note(self.window, ack.now);
-        let is_empty = queue < self.path.base() / 8;
-        if self.rivals.on_competing_round(is_empty, ack.now) {
-            self.phase = Phase::Steady;
-            self.short = 0;
-            self.drain_at = ack.now + DRAIN_EVERY;
+        self.rivals.peak.note(self.window, round.now);
+        if self.drains.is_due(round.now) {
+            self.begin_drain(self.window / 2, round.now);
+        }
+    }
+
+    /// What a connection with this window sees when it asks whether losses are its own.
+    fn view(&self, window: u32, round: &Round) -> View {
+        let is_few = window < FEW * self.path.mtu;
+        View {
+            now: round.now,
+            window,
+            is_used: round.is_used(),
+            is_crowded: is_few || self.path.is_long(self.window) || !self.path.is_trusted(),
+            is_steady: self.path.is_steady(),
+            least: (12 * self.path.smoothed).min(Micros::from_secs(1)),
+        }
+    }
+
+    /// Losses of a connection that follows the delay, at the end of a round.
+    fn on_steady_losses(&mut self, round: &Round) {
+        let view = self.view(self.window, round);
+        match self.trials.on_round(&mut self.losses, &view) {
+            Verdict::Open => return,
+            Verdict::Window(window) => self.set_window(window),
+            Verdict::Own(window) => {
+                self.uncut = Some(window);
+                self.give_way(round.now);
+            }
+        }
+        self.begin_anew(round.now);
+    }
+
+    /// The window follows losses, which are this connection's own.
+    fn give_way(&mut self, now: Instant) {
+        self.phase = Phase::Yielding;
+        self.quiet = Quiet::default();
+        self.trials.stop();
+        self.rivals.forget(self.window, now);
+    }
+
+    /// Losses of a connection whose losses were its own, at the end of a round.
+    fn on_own_losses(&mut self, round: &Round) {
+        let mut view = self.view(self.uncut.unwrap_or(0), round);
+        // Drains have shown that there is no queue, and so nobody else in it.
+        let is_quiet = self.quiet.is_proved(&self.path);
+        view.is_crowded &= !is_quiet;
+        view.is_steady |= is_quiet;
+        if self.trials.are_chance(&mut self.losses, &view) {
+            self.on_spurious();
+            self.steady(round.now);
         }
     }
 
@@ -256,69 +384,65 @@ impl Lean {
     fn cut(&mut self, now: Instant) {
         self.uncut = Some(self.window);
         self.set_window(self.window / 10 * 7);
-        if self.phase == Phase::Start {
-            self.phase = Phase::Steady;
-            self.drain_at = now + DRAIN_FIRST;
-        }
         self.begin_anew(now);
     }
 
-    /// Whether rivals hide the path now, and have not done so for too long.
-    fn is_beside_rivals(&self, now: Instant) -> bool {
-        self.phase == Phase::Competing && now.since(self.competing) < LONGEST
+    /// A frame was lost while the window follows losses.
+    fn halve(&mut self, now: Instant) {
+        self.uncut = Some(self.window);
+        let least = bytes_in(SLOWEST, self.path.floor()).min(self.window);
+        self.set_window((self.window / 2).max(least));
+        self.rivals.forget(self.window, now);
+        // Where a queue overflows all that fill it lose frames at the same time. They drain it together, and
+        // see the path without it.
+        if self.drains.is_due_by_loss(now) {
+            self.begin_drain(self.window / 2, now);
+        }
     }
 }
 
 impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
-        self.smoothed = Micros::from(ack.smoothed_rtt).min(LONGEST);
-        let ack = &Acked::from(ack);
-        if let Some(rtt) = ack.rtt {
-            // Rivals keep the queue full, so that no sample shows the path without it: the shortest round
-            // trip of before must not be forgotten.
-            let keeps = self.is_beside_rivals(ack.now);
-            self.path.on_round_trip(rtt, keeps, ack.now);
-        }
-        // More than one frame in eight is no chance.
-        if self.losses.on_acknowledged(ack.frames, ack.sent) {
-            self.cut(ack.now);
-        }
+        self.path.on_ack(ack);
+        self.losses.note(ack.frames, 0, ack.sent);
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
             self.on_start(ack);
         }
         if is_over {
-            self.on_round(ack);
+            self.on_round(ack.now);
         }
     }
 
     fn on_trouble(&mut self, trouble: &Trouble) {
         // A mark has no bytes: nothing was lost.
         if trouble.bytes > 0 {
-            self.losses.on_lost(trouble.sent);
+            self.losses.note(0, 1, trouble.sent);
         }
         match trouble.signal {
+            // A router that marks keeps its queue too short to be seen: only marks tell.
             Signal::Mark => {
                 self.cut(trouble.now);
                 self.uncut = None; // nothing takes a mark back
+                if self.phase == Phase::Steady {
+                    self.give_way(trouble.now);
+                }
             }
-            Signal::Loss if self.phase == Phase::Competing => {
-                self.uncut = Some(self.window);
-                self.set_window(self.window / 2);
-                self.rivals.forget(self.window, trouble.now);
-            }
+            Signal::Loss if self.phase.follows_losses() => self.halve(trouble.now),
             // Without samples of the delay the queue is not seen, and losses are all there is. Otherwise a
             // remote host that says its acknowledgements waited for seconds would never see a cut.
             Signal::Loss if self.silent > 1 => self.cut(trouble.now),
-            // Losses by chance do not touch the window: only their share counts, above.
+            // Losses by chance do not touch the window: only their part counts.
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rate = Fastest::default();
+                self.rates = Recent::default();
+                self.trials.stop();
+                self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin
                 // with.
-                self.set_window(self.window.min(initial_window(self.mtu)));
+                self.set_window(self.window.min(initial_window(self.path.mtu)));
             }
         }
     }
@@ -330,25 +454,24 @@ impl Controller for Lean {
     }
 
     fn on_mtu(&mut self, mtu: u32) {
-        self.mtu = mtu.clamp(1, MTU_MAX);
+        self.path.mtu = mtu.clamp(1, u16::MAX.into()); // UDP has no larger datagrams
     }
 
     fn window(&self) -> u32 {
         self.window
-            .saturating_sub(self.drain)
-            .max(min_window(self.mtu))
+            .saturating_sub(self.drains.held())
+            .max(min_window(self.path.mtu))
     }
 
     fn pacing_rate(&self) -> Option<u32> {
         // Faster than data arrives, or the window could not be used: twice as fast in slow start, as each
         // acknowledgement lets twice as much go; otherwise by as much as measuring is off by.
         let (rtt, sixteenths) = match self.phase {
-            Phase::Start => (self.smoothed, 32),
-            Phase::Steady => (self.path.base(), 17),
-            Phase::Competing => (self.smoothed, 20),
+            Phase::Start => (self.path.smoothed, 32),
+            Phase::Steady => (self.path.floor(), 17),
+            Phase::Competing | Phase::Yielding => (self.path.smoothed, 20),
         };
-        let rate = u64::from(per_second(self.window, rtt)) * sixteenths / 16;
-        let rate = u32::try_from(rate).unwrap_or(u32::MAX);
-        Some(rate.max(self.mtu)) // a frame a second at least
+        let rate = scaled(per_second(self.window, rtt), sixteenths, 16);
+        Some(rate.max(self.path.mtu)) // a frame a second at least
     }
 }

@@ -1,153 +1,145 @@
 //! The path without its queue, and how much a connection wants to have in the queue.
 
-use crate::congestion::controller::Ack;
+use super::round::{LONGEST, Recent, VALUES, per_second, scaled};
+use crate::congestion::Ack;
 use crate::stats::Minimum;
-use crate::time::{Instant, Micros};
+use crate::time::Micros;
 
 /// Rate, in bytes a second, at which a connection wants to have one frame in the queue. The number of frames
 /// grows with the square root of the rate: few enough to keep the queue short at any rate, and of two
 /// connections the faster one has less in the queue for its rate, so that they meet.
 const UNIT: u32 = 70_000;
 
-/// A minute stands for all times that are longer, so that nothing can overflow. For this long what is known
-/// of the path is kept beside rivals, which hide it.
-pub(super) const LONGEST: Micros = Micros::from_secs(60);
+/// The least that a connection wants to have in the queue, in sixteenths of a frame. Less, and 32 connections
+/// on a slow line would never see each other.
+const LEAST: u64 = 8;
 
-/// An [`Ack`], as far as it matters here. No time in it is longer than [`LONGEST`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Acked {
-    pub(super) now: Instant,
-    pub(super) bytes: u32,
-    pub(super) frames: u32,
-    pub(super) sent: Instant,
-    pub(super) rtt: Option<Micros>,
-    pub(super) is_limited: bool,
-    pub(super) step: Micros,
-}
+/// Half of the time in seconds for which the shortest round trip is remembered. Longer than a queue that others
+/// keep full usually lasts, as whoever forgets the path without it takes the queue for the path.
+const BASE_HALF: u64 = 30;
 
-impl From<&Ack> for Acked {
-    fn from(ack: &Ack) -> Self {
-        Self {
-            now: ack.now,
-            bytes: ack.bytes,
-            frames: ack.frames,
-            sent: ack.sent,
-            rtt: ack.rtt.map(|rtt| Micros::from(rtt).min(LONGEST)),
-            is_limited: ack.is_limited,
-            step: Micros::from(ack.step).min(LONGEST),
-        }
-    }
-}
+/// What frames of others and drains make rounds differ by, on a path without jitter.
+const QUIET: Micros = Micros::from_millis(2);
 
 /// What is known of the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
-    base: Minimum,
+    /// The most bytes of a datagram.
+    pub(super) mtu: u32,
+    /// The smoothed round trip.
+    pub(super) smoothed: Micros,
+    /// How late this host is called, so that round trips look longer.
+    pub(super) step: Micros,
+    base: Minimum<BASE_HALF>,
+    /// A round trip as it usually is without a queue; the base counts if that is longer.
+    floor: Micros,
+    /// The shortest round trip of each of the last rounds.
+    recent: Recent<Micros>,
 }
 
 impl Path {
-    /// The shortest round trip of the last 5 to 10 s; zero before the first sample.
+    /// The shortest round trip of the last 30 to 60 s; zero before the first sample.
     pub(super) fn base(&self) -> Micros {
         self.base.get().unwrap_or_default()
     }
 
-    /// A round trip took `rtt`. `keeps`: the shortest one must not be forgotten now.
-    pub(super) fn on_round_trip(&mut self, rtt: Micros, keeps: bool, now: Instant) {
-        let least = if keeps { self.base.get() } else { None };
-        self.base.sample(rtt.min(least.unwrap_or(rtt)), now);
+    /// A round trip as it usually is without a queue: with the jitter of the path, which the base is without.
+    pub(super) fn floor(&self) -> Micros {
+        self.floor.max(self.base())
     }
 
-    /// The part of a round trip that is the queue, as far as a host can see that is called late by `step`.
-    pub(super) fn queue(&self, rtt: Micros, step: Micros) -> Micros {
-        rtt - self.base() - step
+    /// Without a queue a round trip usually takes `rtt`.
+    pub(super) const fn set_floor(&mut self, rtt: Micros) {
+        self.floor = rtt;
     }
 
-    /// Bytes that a connection with this window wants to have in the queue: one frame at least.
-    pub(super) fn share(&self, window: u32, mtu: u32) -> u32 {
-        // A base of nothing, as before the first sample, would give no rate.
-        let rate = per_second(window, self.base().max(Micros::from_millis(1)));
+    /// The window was not used in a round of `rtt`: a queue in it is not made by this connection.
+    pub(super) fn learn(&mut self, rtt: Micros) {
+        self.floor = (7 * self.floor() + rtt) / 8;
+    }
+
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
+        self.smoothed = ack.smoothed_rtt.into();
+        self.step = ack.step.into();
+        if let Some(rtt) = ack.rtt {
+            self.base.sample(rtt.into(), ack.now);
+        }
+    }
+
+    /// The shortest round trip of a round was `rtt`.
+    pub(super) fn on_round(&mut self, rtt: Micros) {
+        self.recent.note(rtt.min(LONGEST));
+        if self.recent.count == VALUES {
+            // No recent round trip was as long: the path has become shorter.
+            self.floor = self.floor.min(self.recent.max());
+        }
+    }
+
+    /// The round trip before the window changes: the last one, or the mean of four where they differ.
+    pub(super) fn usual(&self) -> Micros {
+        let count = if self.noise().is_zero() { 1 } else { 4 };
+        let last = self.recent.values.into_iter().take(count);
+        Micros::new(last.map(Micros::get).sum::<u64>() / count as u64)
+    }
+
+    /// How much the round trips of rounds differ from each other although the queue is the same: the mean
+    /// difference of one round from the next.
+    pub(super) fn noise(&self) -> Micros {
+        if self.recent.count < VALUES {
+            return Micros::ZERO;
+        }
+        let rounds = self.recent.values.windows(2);
+        let sum: u64 = rounds.map(|two| two[0].get().abs_diff(two[1].get())).sum();
+        let noise = Micros::new(sum / (VALUES as u64 - 1)) - QUIET;
+        // More is a queue that comes and goes, as where the rate of a path has changed.
+        noise.min(self.floor() / 4)
+    }
+
+    /// Whether the round trips of the last rounds differ by no more than noise: nobody makes a queue longer
+    /// and shorter.
+    pub(super) fn is_steady(&self) -> bool {
+        self.recent.max() - self.recent.min() <= self.floor() / 8 + self.slack()
+    }
+
+    /// Whether the floor is the shortest round trip that is remembered, but for noise. A floor above it may be
+    /// a queue that never became empty.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.floor() - self.base() <= self.base() / 8 + self.slack()
+    }
+
+    fn slack(&self) -> Micros {
+        4 * self.noise() + Micros::from_millis(1) + self.step
+    }
+
+    /// The part of a round trip that is the queue, as far as this host can see.
+    pub(super) fn queue(&self, rtt: Micros) -> Micros {
+        rtt - self.floor().max(self.base() + self.step)
+    }
+
+    /// Whether the queue is longer than this connection alone would make it with this window.
+    pub(super) fn is_long(&self, window: u32) -> bool {
+        let own = self.floor() / 8 + self.wanted(window) + 2 * self.noise() + self.step;
+        self.recent.values[0] - self.floor() > own
+    }
+
+    /// Whether a round trip of `rtt` has no more of a queue in it than a connection with this window wants.
+    pub(super) fn is_empty(&self, rtt: Micros, window: u32) -> bool {
+        // Jitter of an eighth of the path is no queue of others.
+        let least = (2 * self.noise()).max(self.floor() / 8);
+        rtt <= self.floor() + self.wanted(window).max(least) + self.step
+    }
+
+    /// Bytes that a connection with this window wants to have in the queue.
+    pub(super) fn share(&self, window: u32) -> u32 {
+        // A floor of nothing, as before the first sample, would give no rate.
+        let rate = per_second(window, self.floor().max(Micros::from_millis(1)));
         // In sixteenths, so that slow connections have no steps of whole frames.
-        let frames = (256 * u64::from(rate) / u64::from(UNIT)).isqrt().max(16);
-        let bytes = u64::from(mtu) * frames / 16;
-        u32::try_from(bytes).unwrap_or(u32::MAX)
+        let frames = u64::from(rate) * 256 / u64::from(UNIT);
+        scaled(self.mtu, frames.isqrt().max(LEAST), 16)
     }
 
     /// How long the queue is if only this connection has its share in it.
-    pub(super) fn wanted(&self, window: u32, mtu: u32) -> Micros {
-        u64::from(self.share(window, mtu)) * self.base() / window.max(1).into()
+    pub(super) fn wanted(&self, window: u32) -> Micros {
+        u64::from(self.share(window)) * self.floor() / window.max(1).into()
     }
-}
-
-/// One round trip: from an acknowledgement until one comes for what was sent after it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Round {
-    pub(super) began: Instant,
-    /// The shortest sample of the round trip in it.
-    pub(super) rtt: Micros,
-    /// Samples of the round trip in it.
-    pub(super) samples: u32,
-    /// Bytes that arrived in it.
-    pub(super) delivered: u32,
-    /// True if the window or the pace held data back at some time in it.
-    pub(super) is_limited: bool,
-}
-
-impl Round {
-    pub(super) const fn new(now: Instant) -> Self {
-        Self {
-            began: now,
-            rtt: Micros::MAX,
-            samples: 0,
-            delivered: 0,
-            is_limited: false,
-        }
-    }
-
-    /// Takes an acknowledgement in. Returns whether the round is over.
-    pub(super) fn on_ack(&mut self, ack: &Acked) -> bool {
-        self.delivered = self.delivered.saturating_add(ack.bytes);
-        self.is_limited |= ack.is_limited;
-        if let Some(rtt) = ack.rtt {
-            self.rtt = self.rtt.min(rtt);
-            self.samples += 1;
-        }
-        ack.sent >= self.began
-    }
-
-    /// How fast data arrived, in bytes a second.
-    pub(super) fn rate(&self, now: Instant) -> u32 {
-        per_second(self.delivered, now.since(self.began))
-    }
-}
-
-/// The rates of the last eight rounds, in bytes a second.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fastest {
-    rates: [u32; 8],
-    next: usize,
-}
-
-impl Fastest {
-    pub(super) fn note(&mut self, rate: u32) {
-        if let Some(place) = self.rates.get_mut(self.next) {
-            *place = rate;
-        }
-        self.next = (self.next + 1) % self.rates.len();
-    }
-
-    pub(super) fn get(&self) -> u32 {
-        self.rates.iter().copied().max().unwrap_or(0)
-    }
-}
-
-/// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
-pub(super) fn per_second(bytes: u32, time: Micros) -> u32 {
-    let rate = u64::from(bytes) * 1_000_000 / time.get().max(1);
-    u32::try_from(rate).unwrap_or(u32::MAX).min(u32::MAX / 2)
-}
-
-/// Bytes that are sent at `rate` bytes a second in this time.
-pub(super) fn bytes_in(rate: u32, time: Micros) -> u32 {
-    let bytes = u64::from(rate).saturating_mul(time.get()) / 1_000_000;
-    u32::try_from(bytes).unwrap_or(u32::MAX).min(u32::MAX / 2)
 }

@@ -18,6 +18,19 @@ fn settled() -> Side {
     side
 }
 
+/// Acknowledges the frame `largest`, and those of the 32 before it that `map` says.
+fn block(largest: u8, map: u32) -> AckBlock {
+    AckBlock {
+        largest_low: largest.into(),
+        largest_width: 4,
+        delay: None,
+        map,
+        nonce: false,
+        marks: crate::frame::Marks::default(),
+        ranges: arrayvec::ArrayVec::new(),
+    }
+}
+
 impl Side {
     /// Sends a message in a frame of its own.
     fn send(&mut self, name: u8, len: usize, mode: Mode) {
@@ -27,16 +40,8 @@ impl Side {
 
     /// Acknowledges the frame `largest`, and those of the 32 before it that `map` says.
     fn acknowledge_block(&mut self, largest: u8, map: u32) {
-        let block = AckBlock {
-            largest_low: largest.into(),
-            largest_width: 4,
-            delay: None,
-            map,
-            nonce: false,
-            marks: crate::frame::Marks::default(),
-            ranges: arrayvec::ArrayVec::new(),
-        };
-        let acked = self.transfer.check_ack(&block).unwrap();
+        let acked = block(largest, map);
+        let acked = self.transfer.check_ack(&acked).unwrap();
         let Self {
             transfer,
             script,
@@ -294,4 +299,108 @@ fn a_probe_repeats_only_what_is_of_use() {
     side.script.stale.push(31);
     side.wait();
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
+}
+
+fn reliable(name: u8) -> NextMessage {
+    message(name, 400, Mode::Reliable)
+}
+
+/// Fills the window with frames of low priority.
+fn filled() -> Side {
+    let mut side = settled();
+    side.script.low.extend((100..=250).map(reliable));
+    side.drain();
+    side
+}
+
+impl Side {
+    /// Sends what the window lets go. Returns the number of frames.
+    fn drain(&mut self) -> usize {
+        let mut frames = 0;
+        while self.frame().is_some() {
+            frames += 1;
+            // Time for the pace, which is not what holds data back here.
+            self.now = self.now + 4 * MS;
+        }
+        frames
+    }
+
+    /// A round trip later, all has arrived.
+    fn acknowledge_all(&mut self) {
+        self.now = self.now + 100 * MS;
+        let next = self.transfer.outbound.queue.next();
+        let on_its_way = |&id: &u64| self.transfer.outbound.queue.get(id).is_some();
+        let ids: Vec<u64> = (0..next).filter(on_its_way).collect();
+        self.acknowledge(&ids);
+    }
+
+    /// Bytes in flight beyond the window.
+    fn ahead(&self) -> u32 {
+        let flight = self.transfer.outbound.queue.flight();
+        flight.saturating_sub(self.transfer.window())
+    }
+
+    /// The most bytes that urgent data may be ahead.
+    fn loan(&self) -> u32 {
+        (2 * u32::try_from(MTU).unwrap()).min(self.transfer.window() / 4)
+    }
+}
+
+/// P12.
+#[test]
+fn urgent_data_is_a_little_ahead_of_the_window_and_bulk_pays_for_it() {
+    let mut side = filled();
+    assert_eq!(side.ahead(), 0);
+    side.script.high.extend((0..9).map(reliable));
+    assert!(side.drain() > 0);
+    assert!(side.ahead() > 0 && side.ahead() <= side.loan());
+    // Time alone lends no more, and bulk waits until the path has taken what is ahead.
+    side.now = side.now + 100 * MS;
+    assert_eq!(side.drain(), 0);
+    side.script.high.clear();
+    assert_eq!(side.drain(), 0);
+    // Urgent data that takes all that the window lets go is lent nothing, however often it is acknowledged.
+    for _ in 0..3 {
+        side.script.high.extend((0..90).map(reliable));
+        side.acknowledge_all();
+        assert!(side.drain() > 0);
+        assert_eq!(side.ahead(), 0);
+    }
+    side.script.high.clear();
+    // Bulk that leaves has paid back everything.
+    side.acknowledge_all();
+    side.script.low.extend((100..=250).map(reliable));
+    assert!(side.drain() > 0);
+    side.script.high.extend((0..9).map(reliable));
+    assert!(side.drain() > 0);
+    assert!(side.ahead() > 0 && side.ahead() <= side.loan());
+}
+
+/// P12.
+#[test]
+fn urgent_data_without_bulk_is_lent_nothing() {
+    let mut side = Side::with(Policy::Modern);
+    for _ in 0..5 {
+        side.script.high.extend((0..90).map(reliable));
+        assert!(side.drain() > 0);
+        assert_eq!(side.ahead(), 0);
+        side.acknowledge_all();
+    }
+}
+
+/// P12, T26.
+#[test]
+fn a_host_that_lied_is_lent_nothing() {
+    let mut side = filled();
+    // One of the two values is wrong.
+    for nonce in [false, true] {
+        let block = AckBlock {
+            nonce,
+            ..block(40, 0)
+        };
+        let acked = side.transfer.check_ack(&block).unwrap();
+        side.transfer.nonces.check(&acked);
+    }
+    side.script.high.push_back(reliable(0));
+    assert_eq!(side.drain(), 0);
 }

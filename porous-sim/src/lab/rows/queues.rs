@@ -142,7 +142,7 @@ pub(super) fn file_5(case: &Case) -> Ran {
 }
 
 pub(super) fn file_5_loss(case: &Case) -> Ran {
-    file(case, 5000, 1.0, 0.91)
+    file(case, 5000, 1.0, 0.905)
 }
 
 pub(super) fn file_100(case: &Case) -> Ran {

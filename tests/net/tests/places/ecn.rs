@@ -15,8 +15,8 @@ fn connect(lab: &Lab, bind: &str) -> (Actor, Actor, Space) {
     router.firewall(
         "add table ip f; add chain ip f forward { type filter hook forward priority 0; }",
     );
-    let server = server.host(&format!("{bind}:7000 listen ecn"));
-    let mut client = client.host(&format!("{bind}:0 talk ecn connect=10.2.0.2:7000"));
+    let server = server.host(&format!("{bind}:7000 listen"));
+    let mut client = client.host(&format!("{bind}:0 talk connect=10.2.0.2:7000"));
     client.connected();
     (client, server, router)
 }

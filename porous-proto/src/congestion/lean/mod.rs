@@ -287,7 +287,7 @@ impl Lean {
                 }
             }
             (Phase::Competing, Finding::Own) => self.steady(round.now),
-            // Nobody else is there: the larger windows of before were those of a faster path.
+            // No other connection is there.
             (_, Finding::Own) => {}
             // What was taken for a queue is the path: a longer path loses no more than before.
             (_, Finding::Stiff) if !self.trials.are_more(&self.losses) => {
@@ -370,7 +370,7 @@ impl Lean {
     /// Losses of a connection whose losses were its own, at the end of a round.
     fn on_own_losses(&mut self, round: &Round) {
         let mut view = self.view(self.uncut.unwrap_or(0), round);
-        // Drains have shown that there is no queue, and so nobody else in it.
+        // Drains have shown that there is no queue, and so no other connection in it.
         let is_quiet = self.quiet.is_proved(&self.path);
         view.is_crowded &= !is_quiet;
         view.is_steady |= is_quiet;

@@ -14,8 +14,8 @@ const UNIT: u32 = 70_000;
 /// on a slow line would never see each other.
 const LEAST: u64 = 8;
 
-/// Half of the time in seconds for which the shortest round trip is remembered. Longer than a queue that others
-/// keep full usually lasts, as whoever forgets the path without it takes the queue for the path.
+/// Half of the time in seconds for which the shortest round trip is remembered. It is longer than others usually
+/// keep a queue full: a connection that forgets the path without the queue takes the queue for the path.
 const BASE_HALF: u64 = 30;
 
 /// What frames of others and drains make rounds differ by, on a path without jitter.

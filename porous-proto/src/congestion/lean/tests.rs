@@ -431,6 +431,22 @@ fn a_mark_cuts_and_stays() {
     assert_eq!(line.lean.window, before / 10 * 7);
     line.lean.on_spurious();
     assert_eq!(line.lean.window, before / 10 * 7);
+    // Grown by at most a frame a round, until the next one.
+    assert_eq!(line.lean.phase, Phase::Yielding);
+    line.rounds(10);
+    assert!(line.lean.window <= before / 10 * 7 + 10 * MTU);
+}
+
+/// A floor that is not the base may be a queue that never became empty, of which others lose as much. P12.
+#[test]
+fn losses_over_a_floor_far_above_the_base_are_no_chance() {
+    let mut line = Line::settled(1_000_000, 50 * MS);
+    line.base = 80 * MS;
+    line.run(5);
+    assert_eq!(line.lean.phase, Phase::Steady);
+    line.loss = Some(20);
+    line.rounds(12);
+    assert_eq!(line.lean.phase, Phase::Yielding);
 }
 
 #[test]

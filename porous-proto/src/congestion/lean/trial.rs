@@ -152,7 +152,7 @@ impl Trials {
             }
             return self.step(Trial { part, ..trial }, view);
         }
-        // If the losses are this connection's own, what passes stays the same, and only so many are lost.
+        // If the losses are this connection's own, what passes stays the same, and the part `own` is lost.
         let kept = (0..trial.steps).fold(ALL, |kept, _| kept * 7 / 8);
         let own = ALL.saturating_sub((ALL - trial.part) * ALL / kept);
         let is_low = part <= (trial.part + own) / 2;

@@ -19,11 +19,12 @@ use self::drain::{Drain, Drains, Finding, Quiet};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Recent, Round, bytes_in, per_second, scaled};
+use self::round::Round;
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
+use crate::stats::{Ring, bytes_in, per_second, scaled};
 use crate::time::{Instant, Micros};
 
 /// Rounds with next to no queue after which each further one doubles what is added to the window.
@@ -72,7 +73,7 @@ pub(super) struct Lean {
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
     /// The rates at which data arrived in the last rounds.
-    rates: Recent<u32>,
+    rates: Ring<u32>,
     /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
@@ -167,6 +168,15 @@ impl Lean {
     /// A round of which all was sent with the window as it is.
     fn on_whole_round(&mut self, round: &Round) {
         self.path.on_round(round.rtt());
+        if round.is_used() {
+            // A burst that is lost stays in flight until it is noticed, and looks like a spread.
+            let is_burst = self.losses.last.get() > ALL / 8;
+            self.path.spread.note(if is_burst {
+                Micros::ZERO
+            } else {
+                round.spread()
+            });
+        }
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {
             self.path.learn(round.rtt());
@@ -254,7 +264,7 @@ impl Lean {
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = bytes_in(self.rates.max(), self.path.floor());
+        let fits = bytes_in(self.rates.max(), self.path.floor() + self.path.spread.min());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
@@ -437,7 +447,7 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rates = Recent::default();
+                self.rates = Ring::default();
                 self.trials.stop();
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin

@@ -41,6 +41,9 @@ const FEW: u32 = 16;
 /// all frames lost nothing would ever arrive otherwise.
 const SLOWEST: u32 = 10_000;
 
+/// A host that is called no later than this sees when frames come.
+const ON_TIME: Micros = Micros::from_millis(4);
+
 /// What the window follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
@@ -169,13 +172,10 @@ impl Lean {
     fn on_whole_round(&mut self, round: &Round) {
         self.path.on_round(round.rtt());
         if round.is_used() {
-            // A burst that is lost stays in flight until it is noticed, and looks like a spread.
-            let is_burst = self.losses.last.get() > ALL / 8;
-            self.path.spread.note(if is_burst {
-                Micros::ZERO
-            } else {
-                round.spread()
-            });
+            // A burst that is lost stays in flight until it is noticed, and what comes waits until this host is
+            // called: both look like a spread.
+            let is_seen = self.losses.last.get() <= ALL / 8 && self.path.step <= ON_TIME;
+            self.path.spread.note(u64::from(is_seen) * round.spread());
         }
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {

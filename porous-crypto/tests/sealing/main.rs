@@ -2,6 +2,7 @@
 //! implementation of Noise, and the examples of the protocol's specification.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+mod examples;
 mod handshake;
 mod keys;
 mod oracle;

@@ -1,7 +1,12 @@
 //! The sealing of the core, for tests with a provider: those of `porous-crypto`. The state machine of
 //! connections does not call any of it yet.
 
-use crate::seal::{Crypto, Provider, Psk, PublicKey, Secret, SecretKey, Suite, hkdf, noise};
+use core::time::Duration;
+
+use crate::Instant;
+use crate::seal::{
+    Crypto, Provider, Psk, PublicKey, Secret, SecretKey, Suite, hkdf, noise, phases,
+};
 
 /// A provider and one of its suites.
 #[derive(Clone, Copy, Debug)]
@@ -156,4 +161,101 @@ impl Responder {
         let (keys, length) = self.0.reply(&ephemeral, payload, out)?;
         Ok((keys.into(), length))
     }
+}
+
+/// Seals the frames of one direction.
+#[derive(Debug)]
+pub struct Sealer(phases::Sealer);
+
+impl Sealer {
+    /// For frames from the id `first` on. `limits` are frames and time of a phase.
+    #[must_use]
+    pub fn new(
+        kit: Kit,
+        key: [u8; 32],
+        first: u64,
+        now: Instant,
+        limits: Option<(u64, Duration)>,
+    ) -> Self {
+        let most = phases::Limits::MOST;
+        let limits = limits.map(|(frames, time)| most.lowered(frames, time.into()));
+        let key = Secret::new(key);
+        let limits = limits.unwrap_or(most);
+        Self(phases::Sealer::new(kit.0, &key, first, now, limits))
+    }
+
+    /// The phase bit of a frame.
+    pub fn phase(&mut self, id: u64, now: Instant, timeout: Duration) -> bool {
+        self.0.phase(id, now, timeout.into())
+    }
+
+    /// Seals a frame.
+    #[must_use]
+    pub fn seal(&mut self, id: u64, aad: &[u8], body: &mut [u8]) -> Option<[u8; 16]> {
+        self.0.seal(id, aad, body)
+    }
+
+    /// A frame was acknowledged.
+    pub fn on_acknowledged(&mut self, id: u64, now: Instant) {
+        self.0.on_acknowledged(id, now);
+    }
+}
+
+/// A frame that came.
+#[derive(Clone, Copy, Debug)]
+pub struct Sealed<'a> {
+    /// Its id.
+    pub id: u64,
+    /// Its phase bit.
+    pub phase: bool,
+    /// All that stands before the body.
+    pub aad: &'a [u8],
+    /// The last 16 bytes.
+    pub tag: &'a [u8; 16],
+}
+
+/// Opens the frames of one direction.
+#[derive(Debug)]
+pub struct Opener(phases::Opener);
+
+impl Opener {
+    /// For frames from the id `first` on.
+    #[must_use]
+    pub fn new(kit: Kit, key: [u8; 32], first: u64) -> Self {
+        Self(phases::Opener::new(kit.0, &Secret::new(key), first))
+    }
+
+    /// Whether a frame opens; an error if too many have not.
+    #[expect(clippy::result_unit_err, reason = "there is one error")]
+    pub fn open(
+        &mut self,
+        now: Instant,
+        timeout: Duration,
+        frame: &Sealed<'_>,
+        body: &mut [u8],
+    ) -> Result<bool, ()> {
+        let frame = phases::Sealed {
+            id: frame.id,
+            phase: frame.phase,
+            aad: frame.aad,
+            tag: frame.tag,
+        };
+        match self.0.open(now, timeout.into(), &frame, body) {
+            Ok(()) => Ok(true),
+            Err(phases::Unopened::Forged) => Ok(false),
+            Err(phases::Unopened::TooManyForgeries) => Err(()),
+        }
+    }
+}
+
+/// Bytes of the types, as they lie in a peer.
+#[must_use]
+pub const fn sizes() -> [(&'static str, usize); 5] {
+    [
+        ("Sealer", size_of::<phases::Sealer>()),
+        ("Opener", size_of::<phases::Opener>()),
+        ("Initiator", size_of::<noise::Initiator>()),
+        ("Responder", size_of::<noise::Responder>()),
+        ("Keys", size_of::<noise::Keys>()),
+    ]
 }

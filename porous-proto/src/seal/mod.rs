@@ -1,7 +1,7 @@
 //! What a sealed connection needs of cryptography.
 //!
 //! A sealed connection is confidential, its datagrams cannot be forged, and a key that is stolen later
-//! does not open what was recorded before. The core has the protocol for that (Noise),
+//! does not open what was recorded before. The core has the protocol for that (Noise, key updates),
 //! and none of the algorithms: an application hands in a [`Provider`], which may be the crate
 //! `porous-crypto`, a console's library, a certified module, or the engine of a microcontroller.
 //!
@@ -21,6 +21,7 @@ mod secret;
 
 pub(crate) mod hkdf;
 pub(crate) mod noise;
+pub(crate) mod phases;
 
 #[cfg(test)]
 mod toy;

@@ -13,20 +13,23 @@
 //!
 //! # Example
 //!
-//! Two hosts agree on a secret.
+//! A backend makes a token for a player, and a game server opens it.
 //!
 //! ```
 //! # use porous_proto::hooks::doc::example_rng;
 //! use porous_crypto::RustCrypto;
-//! use porous_proto::seal::{Provider, SecretKey, Suite};
+//! use porous_proto::seal::{Claims, Token, TokenKey};
 //!
 //! # let mut rng = example_rng();
-//! let suite = Suite::CHACHA_POLY;
-//! let [a, b] = [(); 2].map(|()| SecretKey::generate(&mut rng)); // a program draws from its system
-//! let ours = RustCrypto.agree(suite, &a, RustCrypto.public_key(suite, &b)?.as_bytes())?;
-//! let theirs = RustCrypto.agree(suite, &b, RustCrypto.public_key(suite, &a)?.as_bytes())?;
-//! assert_eq!(ours.as_bytes(), theirs.as_bytes());
-//! # Ok::<(), porous_proto::seal::Weak>(())
+//! let key = TokenKey::generate(&mut rng); // a program draws from its system
+//! let now = 1_800_000_000; // Unix seconds
+//! let claims = Claims::new(0x7069_6e67, 42, now..now + 30).user_data(b"ana")?;
+//! let (token, psk) = Token::mint(&RustCrypto, &key, &claims, &mut rng)?;
+//!
+//! let (opened, same) = token.open(&RustCrypto, &key, 0x7069_6e67)?;
+//! assert_eq!(opened, claims);
+//! assert_eq!(same.as_bytes(), psk.as_bytes());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
 //! # Features

@@ -1,13 +1,15 @@
-//! One connection from the handshake to the goodbye, byte for byte: what another implementation, in another
+//! One connection from the token to the goodbye, byte for byte: what another implementation, in another
 //! language, has computed.
 
 use core::time::Duration;
 
+use porous_crypto::RustCrypto;
 use porous_proto::Instant;
 use porous_proto::hooks::sealing::{Initiator, Keys, Opener, Responder, Sealed, Sealer, Setup};
-use porous_proto::seal::{Psk, PublicKey, SecretKey, Suite};
+use porous_proto::seal::{Claims, Psk, PublicKey, SecretKey, Suite, Token, TokenKey};
 
-use crate::{hex, hex_array, kit, suites};
+use crate::tokens::Counting;
+use crate::{counting, hex, hex_array, kit, suites};
 
 /// The initiator's REQ, of which the nonce of the listener is not known yet.
 const REQUEST: &str = "c0 54 00 01 00 00 00 a0 a1 a2 a3 a4 a5 a6 a7 00 00 00 00 00 00 00 00 04 c1 c2 c3
@@ -47,6 +49,26 @@ const KEYS: [&str; 3] = [
 const BINDING: &str = "b992dfc0f4ce4a80f4d76d40e093df58583652c5ab70107527a3432c09f2b903";
 
 const BYE: &str = "f4c2cb3aae47df055c9f0195a9f23a962470bd1e4b5ea0ed72335cf8b1074099";
+
+fn token_key() -> TokenKey {
+    TokenKey::from_bytes(counting(0))
+}
+
+#[test]
+fn the_token_of_the_example_is_minted() {
+    let claims = Claims::new(0x0123_4567_89ab_cdef, 42, 1_800_000_000..1_800_000_030);
+    let claims = claims.key_number(7).single_use().audience(0x51).unwrap();
+    let claims = claims.user_data(b"ana").unwrap();
+    let mut rng = Counting(0x40);
+    let (token, psk) = Token::mint(&RustCrypto, &token_key(), &claims, &mut rng).unwrap();
+    assert_eq!(token.as_bytes(), hex(TOKEN));
+    assert_eq!(psk.as_bytes(), &hex_array(PSK));
+    let (opened, same) = token
+        .open(&RustCrypto, &token_key(), 0x0123_4567_89ab_cdef)
+        .unwrap();
+    assert_eq!(opened, claims);
+    assert_eq!(same.as_bytes(), psk.as_bytes());
+}
 
 /// What a cookie covers of a form: bytes 1 to 14, and 23 to the end.
 fn covered(form: &str) -> Vec<u8> {

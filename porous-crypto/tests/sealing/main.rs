@@ -6,6 +6,7 @@ mod examples;
 mod handshake;
 mod keys;
 mod oracle;
+mod tokens;
 mod vectors;
 
 use porous_crypto::RustCrypto;

@@ -5,7 +5,8 @@ use core::time::Duration;
 
 use crate::Instant;
 use crate::seal::{
-    Crypto, Provider, Psk, PublicKey, Secret, SecretKey, Suite, hkdf, noise, phases,
+    Claims, Crypto, Provider, Psk, PublicKey, Secret, SecretKey, Suite, TokenKey, TokenRefusal,
+    gate, hkdf, noise, phases, used,
 };
 
 /// A provider and one of its suites.
@@ -248,14 +249,69 @@ impl Opener {
     }
 }
 
+/// A server that takes tokens.
+#[derive(Debug)]
+pub struct Door<'a> {
+    /// The cryptography.
+    pub provider: &'static dyn Provider,
+    /// The id of the application.
+    pub application: u64,
+    /// The id of the server.
+    pub server: Option<u64>,
+    /// Keys and their numbers.
+    pub keys: &'a [(u8, TokenKey)],
+    /// The longest time that a token may last, in seconds.
+    pub max_lifetime: u64,
+    /// The tokens that were used.
+    pub used: UsedTokens,
+}
+
+impl Door<'_> {
+    /// Looks at a token, and uses it if it may be used once.
+    pub fn enter(
+        &mut self,
+        token: &[u8],
+        now: Option<u64>,
+        ip: Option<[u8; 16]>,
+    ) -> Result<(Claims, Psk), TokenRefusal> {
+        let gate = gate::Gate {
+            provider: self.provider,
+            application: self.application,
+            server: self.server,
+            keys: self.keys,
+            max_lifetime: self.max_lifetime,
+        };
+        let admission = gate.check(token, now, ip)?;
+        if admission.claims.is_single_use() {
+            let table = &mut self.used.0;
+            table.check(&admission.id, admission.until)?;
+            table.spend(&admission.id, admission.until, now.unwrap_or_default())?;
+        }
+        Ok((admission.claims, admission.psk))
+    }
+}
+
+/// Tokens of one use that were used.
+#[derive(Debug)]
+pub struct UsedTokens(used::UsedTokens);
+
+impl UsedTokens {
+    /// A table for so many.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        Self(used::UsedTokens::new(limit))
+    }
+}
+
 /// Bytes of the types, as they lie in a peer.
 #[must_use]
-pub const fn sizes() -> [(&'static str, usize); 5] {
+pub const fn sizes() -> [(&'static str, usize); 6] {
     [
         ("Sealer", size_of::<phases::Sealer>()),
         ("Opener", size_of::<phases::Opener>()),
         ("Initiator", size_of::<noise::Initiator>()),
         ("Responder", size_of::<noise::Responder>()),
         ("Keys", size_of::<noise::Keys>()),
+        ("Admission", size_of::<gate::Admission>()),
     ]
 }

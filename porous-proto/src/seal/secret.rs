@@ -138,6 +138,10 @@ impl Psk {
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.bytes()
     }
+
+    pub(crate) const fn from_secret(secret: Secret) -> Self {
+        Self(secret)
+    }
 }
 
 impl fmt::Debug for Psk {
@@ -146,7 +150,7 @@ impl fmt::Debug for Psk {
     }
 }
 
-/// The secret that a backend shares with its game servers: it makes tokens and opens
+/// The secret that a backend shares with its game servers: it makes [`Token`](super::Token)s and opens
 /// them.
 ///
 /// ```

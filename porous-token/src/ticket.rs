@@ -512,6 +512,14 @@ mod tests {
     }
 
     #[test]
+    fn what_means_something_on_one_machine_only_is_left_out() {
+        let scoped = core::net::SocketAddrV6::new(Ipv6Addr::LOCALHOST, 7, 3, 2);
+        let ticket = ticket().with_servers(&[scoped.into()]).unwrap();
+        let plain = SocketAddr::from((Ipv6Addr::LOCALHOST, 7));
+        assert_eq!(ticket.servers(), [plain]);
+    }
+
+    #[test]
     fn the_servers_key_opens_the_token_of_a_ticket() {
         let ticket = ticket();
         let (claims, psk) = ticket.token().open(&RustCrypto, &key(), 9).unwrap();

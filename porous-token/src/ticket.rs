@@ -509,6 +509,13 @@ mod tests {
         assert_eq!(many.err(), Some(TicketError::TooManyServers));
         assert_eq!(full().to_bytes().len(), 1 + 32 + 66 + 1 + 16 * 26 + 69);
         assert_eq!(MOST_BYTES, 1080);
+        let of = |count: u8| {
+            let servers = [4, 192, 0, 2, 1, 1, 0].repeat(count.into());
+            let start = [&[1][..], &[7; 32], &[0, count], &servers].concat();
+            Ticket::from_bytes(&[&start, ticket().token().as_bytes()].concat())
+        };
+        assert_eq!(of(32).unwrap().servers().len(), 32);
+        assert_eq!(of(33).err(), Some(TicketError::Malformed));
     }
 
     #[test]

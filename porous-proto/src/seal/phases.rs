@@ -78,7 +78,7 @@ pub(crate) struct Sealer {
     began: Instant,
     /// When a frame of this phase was acknowledged for the first time: from then on the other host is known
     /// to be in this phase.
-    confirmed: Instant,
+    confirmed: Option<Instant>,
 }
 
 impl Sealer {
@@ -98,7 +98,7 @@ impl Sealer {
             first,
             next: first,
             began: now,
-            confirmed: Instant::NEVER,
+            confirmed: None,
         }
     }
 
@@ -110,7 +110,7 @@ impl Sealer {
             self.phase = !self.phase;
             self.first = id;
             self.began = now;
-            self.confirmed = Instant::NEVER;
+            self.confirmed = None;
         }
         self.phase
     }
@@ -123,7 +123,8 @@ impl Sealer {
     /// A receiver knows two keys beside the current one: that before it, for a while, and that after it. So
     /// it must have come along, and nothing of the phase before may be under way.
     fn may_go_on(&self, now: Instant, timeout: Micros) -> bool {
-        !self.confirmed.is_never() && now.since(self.confirmed) >= 3 * timeout
+        self.confirmed
+            .is_some_and(|confirmed| now.since(confirmed) >= 3 * timeout)
     }
 
     /// Seals the body of the frame `id` in place, and gives its tag; `aad` is all that stands before the
@@ -141,8 +142,8 @@ impl Sealer {
 
     /// The other host has acknowledged the frame `id`.
     pub(crate) fn on_acknowledged(&mut self, id: u64, now: Instant) {
-        if id >= self.first && self.confirmed.is_never() {
-            self.confirmed = now;
+        if id >= self.first {
+            self.confirmed.get_or_insert(now);
         }
     }
 }
@@ -370,6 +371,7 @@ mod tests {
         for id in 0..8 {
             assert!(!send(&mut sealer, id, at(0)).1, "nothing is acknowledged");
         }
+        assert!(!sealer.phase(8, at(0), Micros::ZERO));
         sealer.on_acknowledged(1, at(100));
         sealer.on_acknowledged(2, at(300)); // the first counts
         assert!(!sealer.phase(8, at(399), TIMEOUT));

@@ -193,6 +193,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn each_token_is_forgotten_when_it_has_expired() {
+        let mut table = UsedTokens::new(3);
+        for (number, until) in [(0, 50), (1, 60), (2, 70)] {
+            assert_eq!(table.spend(&id(number), until, 1), Ok(()));
+        }
+        for (number, now) in [(3, 50), (4, 60), (5, 70)] {
+            assert_eq!(table.spend(&id(number), 100, now - 1), FULL, "{now}");
+            assert_eq!(table.spend(&id(number), 100, now), Ok(()), "{now}");
+        }
+    }
+
     /// A clock that was put ahead and then back does not make a token good again.
     #[test]
     fn what_was_forgotten_is_not_taken_again_when_the_clock_goes_back() {

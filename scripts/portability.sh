@@ -12,10 +12,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Crates that need no std, and the targets that they are built for.
-CRATES=(porous-proto porous-smoltcp porous-message)
+CRATES=(porous-proto porous-smoltcp porous-message porous-crypto porous-token)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
 # Crates that state the workspace's `rust-version`.
-MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message-derive porous-message)
+MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-message-derive porous-message porous-crypto porous-token)
 
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS

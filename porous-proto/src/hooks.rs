@@ -13,6 +13,8 @@ pub mod canary;
 #[cfg(any(test, feature = "audit"))]
 pub mod codec;
 pub mod doc;
+#[cfg(feature = "seal")]
+pub mod sealing;
 
 /// The work that was done, for tests: the number of steps of all loops whose length the network has a say
 /// in. Without the feature `audit` nothing is counted.

@@ -135,6 +135,8 @@ mod ids;
 mod options;
 mod payload;
 mod peer;
+#[cfg(feature = "seal")]
+pub mod seal;
 mod sequencing;
 mod serial;
 mod source;

@@ -13,7 +13,6 @@ use porous_proto::{
 };
 
 use crate::address::normalise;
-use crate::many::MANY;
 use crate::outbox::{Made, Outbox};
 use crate::socket::{Socket, SocketStats};
 use crate::{Clock, Command, CommandError, Executed, OsRng, SystemSocket};
@@ -175,10 +174,10 @@ impl<S: SystemSocket> Bound<S> {
         let mut may_be_many = true;
         while let Some((batch, datagrams)) = self.outbox.first() {
             if mem::take(&mut may_be_many) {
-                let sent = self.socket.send_many(self.outbox.singles());
+                let (sent, is_all) = self.socket.send_many(self.outbox.singles());
                 if sent > 0 {
                     self.outbox.advance_singles(sent);
-                    may_be_many = sent == MANY;
+                    may_be_many = is_all;
                     continue;
                 }
             }

@@ -64,14 +64,18 @@ fn a_host_that_asks_for_errors_receives_until_nothing_comes() {
 }
 
 /// Hosts that are not ours, each with a socket.
-struct Remote {
+pub(crate) struct Remote {
     socket: Socket<UdpSocket>,
     inbox: Inbox,
 }
 
 impl Remote {
     fn new() -> Self {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        Self::at("127.0.0.1:0")
+    }
+
+    pub(crate) fn at(address: &str) -> Self {
+        let socket = UdpSocket::bind(address).unwrap();
         let path = Path::batched(&socket);
         Self {
             socket: Socket::new(socket, path).unwrap(),
@@ -79,12 +83,12 @@ impl Remote {
         }
     }
 
-    fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.socket.local_addr().unwrap()
     }
 
     /// The first bytes and the marks of the datagrams that have come.
-    fn heard(&mut self) -> Vec<(u8, Ecn)> {
+    pub(crate) fn heard(&mut self) -> Vec<(u8, Ecn)> {
         let mut heard = Vec::new();
         while let Some(taken) = self.socket.receive(&mut self.inbox).unwrap() {
             let datagrams = self.inbox.datagrams(taken.slots);
@@ -99,7 +103,7 @@ fn remotes(count: usize) -> Vec<Remote> {
 }
 
 /// Puts a datagram of this one byte into the outbox of the host.
-fn put(host: &mut Endpoint<Faulty>, to: SocketAddr, byte: u8, ecn: Ecn) {
+pub(crate) fn put(host: &mut Endpoint<Faulty>, to: SocketAddr, byte: u8, ecn: Ecn) {
     host.bound.outbox.room(1).unwrap()[0] = byte;
     let made = Made {
         to,
@@ -111,7 +115,7 @@ fn put(host: &mut Endpoint<Faulty>, to: SocketAddr, byte: u8, ecn: Ecn) {
 }
 
 /// Sends what is in the outbox. Returns the calls that this took.
-fn flush(host: &mut Endpoint<Faulty>) -> usize {
+pub(crate) fn flush(host: &mut Endpoint<Faulty>) -> usize {
     let calls = host.socket().faults.send().calls;
     host.bound.outbox.begin();
     host.bound.flush(Instant::ZERO).unwrap();
@@ -125,26 +129,43 @@ fn is_mark(found: Ecn, sent: Ecn) -> bool {
 
 #[test]
 fn one_call_sends_to_many_addresses_and_each_gets_its_own() {
-    for (open, is_batched) in [
-        (Endpoint::new as Open, many::EXISTS),
-        (Endpoint::plain, false),
-    ] {
-        let mut host = host(open);
+    for mark in [Ecn::NotEct, Ecn::Ect0] {
+        let mut host = host(Endpoint::new);
         let mut remotes = remotes(MANY + 3);
         for (byte, remote) in (0..).zip(&remotes) {
-            put(&mut host, remote.address(), byte, Ecn::NotEct);
+            put(&mut host, remote.address(), byte, mark);
         }
-        let expected = if is_batched { 2 } else { remotes.len() };
-        assert_eq!(flush(&mut host), expected);
+        let expected = if many::EXISTS { 2 } else { remotes.len() };
+        assert_eq!(flush(&mut host), expected, "{mark:?}");
         for (byte, remote) in (0..).zip(&mut remotes) {
-            assert_eq!(remote.heard(), [(byte, Ecn::NotEct)]);
+            let heard = remote.heard();
+            assert!(heard.len() == 1 && heard[0].0 == byte && is_mark(heard[0].1, mark));
         }
         assert_eq!(host.socket_stats().send_lost, 0);
     }
 }
 
 #[test]
+fn a_plain_host_sends_to_one_address_at_a_time() {
+    let mut host = host(Endpoint::plain);
+    let mut remotes = remotes(3);
+    for (byte, remote) in (0..).zip(&remotes) {
+        put(&mut host, remote.address(), byte, Ecn::NotEct);
+    }
+    assert_eq!(flush(&mut host), 3);
+    for (byte, remote) in (0..).zip(&mut remotes) {
+        assert_eq!(remote.heard(), [(byte, Ecn::NotEct)]);
+    }
+}
+
+#[test]
 fn addresses_that_cannot_be_reached_cost_the_others_nothing() {
+    for mark in [Ecn::NotEct, Ecn::Ect0] {
+        bad_addresses_cost_nothing(mark);
+    }
+}
+
+fn bad_addresses_cost_nothing(mark: Ecn) {
     let mut host = host(Endpoint::new);
     let mut remotes = remotes(10);
     let bad = ["[::1]:9", "127.0.0.1:0", "[::1]:9", "127.0.0.1:0"];
@@ -152,14 +173,15 @@ fn addresses_that_cannot_be_reached_cost_the_others_nothing() {
     // First, in the middle, two in a row, and last.
     for (byte, remote) in (0..).zip(&remotes) {
         if [0, 3, 4].contains(&byte) {
-            put(&mut host, bad.next().unwrap(), 99, Ecn::NotEct);
+            put(&mut host, bad.next().unwrap(), 99, mark);
         }
-        put(&mut host, remote.address(), byte, Ecn::NotEct);
+        put(&mut host, remote.address(), byte, mark);
     }
-    put(&mut host, bad.next().unwrap(), 99, Ecn::NotEct);
+    put(&mut host, bad.next().unwrap(), 99, mark);
     flush(&mut host);
     for (byte, remote) in (0..).zip(&mut remotes) {
-        assert_eq!(remote.heard(), [(byte, Ecn::NotEct)]);
+        let heard = remote.heard();
+        assert!(heard.len() == 1 && heard[0].0 == byte, "{heard:?}");
     }
     let stats = host.socket_stats();
     assert_eq!((stats.send_lost, stats.send_delayed), (4, 0));
@@ -203,21 +225,6 @@ fn a_socket_without_room_is_asked_once_for_many_and_then_for_four_addresses() {
     assert!(host.is_blocked());
 }
 
-#[test]
-fn datagrams_with_marks_keep_them_among_others_without() {
-    let mut host = host(Endpoint::new);
-    let mut remotes = remotes(9);
-    let marks = [Ecn::NotEct, Ecn::NotEct, Ecn::Ect0, Ecn::NotEct, Ecn::Ce];
-    for (remote, mark) in remotes.iter().zip(marks.into_iter().cycle()) {
-        put(&mut host, remote.address(), 7, mark);
-    }
-    flush(&mut host);
-    for (remote, mark) in remotes.iter_mut().zip(marks.into_iter().cycle()) {
-        let heard = remote.heard();
-        assert!(heard.len() == 1 && is_mark(heard[0].1, mark), "{heard:?}");
-    }
-}
-
 /// Its answers have to come from the address that was asked, which only a call for one address can say.
 #[test]
 fn a_host_that_listens_at_all_addresses_sends_to_one_at_a_time() {
@@ -225,7 +232,7 @@ fn a_host_that_listens_at_all_addresses_sends_to_one_at_a_time() {
     host.listen(Listen::Open).unwrap();
     let mut remotes = remotes(5);
     for remote in &remotes {
-        put(&mut host, remote.address(), 7, Ecn::NotEct);
+        put(&mut host, remote.address(), 7, Ecn::Ect0);
     }
     assert_eq!(flush(&mut host), 5);
     for remote in &mut remotes {

@@ -99,6 +99,11 @@ impl Faulty {
             faults: Arc::default(),
         }
     }
+
+    /// The socket that fails only when told to.
+    pub(crate) const fn socket(&self) -> &UdpSocket {
+        &self.socket
+    }
 }
 
 impl SystemSocket for Faulty {

@@ -95,7 +95,7 @@ fn train(bytes: &[u8], stride: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-const fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
+pub(crate) const fn ecn(codepoint: Option<EcnCodepoint>) -> Ecn {
     match codepoint {
         None => Ecn::NotEct,
         Some(EcnCodepoint::Ect0) => Ecn::Ect0,

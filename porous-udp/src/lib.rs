@@ -90,10 +90,10 @@
 //! Where the system can, one call sends up to 64 datagrams to one peer (generic segmentation
 //! offload of Linux and Windows) and receives up to 8 trains of up to 64 (recvmmsg, generic
 //! receive offload); on other systems one call carries one datagram. On Linux one call also sends up to 32
-//! datagrams to different peers (sendmmsg), if they are without marks of congestion, and the host does not
-//! listen at all addresses: then each has to leave from the address that its peer asked. A server that
-//! is bound to one address takes a tenth less processor time for two hundred clients. Nothing else differs:
-//! a batch that fails is sent one by one. See [`Endpoint::plain`] for the other way.
+//! datagrams to different peers (sendmmsg), if the host does not listen at all addresses: then each has to
+//! leave from the address that its peer asked. Before such a call the host puts the mark of congestion into the
+//! socket's `IP_TOS` or `IPV6_TCLASS`, and leaves the other bits as they are. Nothing else differs: a batch that
+//! fails is sent one by one. See [`Endpoint::plain`] for the other way.
 //!
 //! # Memory
 //!
@@ -125,6 +125,9 @@ mod gateways;
 mod icmp;
 mod inbox;
 mod many;
+#[cfg(test)]
+mod marked;
+mod marks;
 mod open;
 mod outbox;
 #[cfg(test)]

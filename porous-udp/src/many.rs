@@ -11,8 +11,8 @@ pub(crate) const MANY: usize = 32;
 /// True if the system has such a call.
 pub(crate) const EXISTS: bool = cfg!(target_os = "linux");
 
-/// Datagrams for one call, each with its address: without marks, and from the address that the system
-/// chooses.
+/// Datagrams for one call, each with its address. They leave with the mark that the socket has for their
+/// family of addresses, and from the address that the system chooses.
 #[derive(Debug)]
 pub(crate) struct Many<'a> {
     /// In an array, so that no call allocates. The rest of it is empty.
@@ -33,6 +33,10 @@ impl<'a> Many<'a> {
             many.len += 1;
         }
         many
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
     }
 
     /// Returns how many datagrams the system has taken, from the first on. If it has not taken one, nothing

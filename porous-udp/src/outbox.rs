@@ -188,12 +188,13 @@ impl Outbox {
         Some((batch, &self.buffer[batch.at.clone()]))
     }
 
-    /// From the [first](Self::first) batch on, those of one datagram without a mark to a peer, and their
-    /// bytes: one call may send many of them.
+    /// From the [first](Self::first) batch on, those of one datagram to a peer with the mark of the first,
+    /// and their bytes: one call may send many of them.
     pub(crate) fn singles(&self) -> impl Iterator<Item = (&Batch, &[u8])> {
         let may_pass = self.retries == 0 && self.in_a_row < REFUSED_IN_A_ROW;
+        let mark = self.batches.front().map(|first| first.ecn);
         let is_single = move |batch: &&Batch| {
-            may_pass && !batch.to_stranger && batch.ecn == Ecn::NotEct && batch.count() == 1
+            may_pass && !batch.to_stranger && Some(batch.ecn) == mark && batch.count() == 1
         };
         let batches = self.batches.iter().take_while(is_single);
         batches.map(|batch| (batch, &self.buffer[batch.at.clone()]))

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use std::io::{self, ErrorKind};
 
-use porous_proto::{BadAddress, Instant};
+use porous_proto::{BadAddress, Ecn, Instant};
 use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
@@ -15,6 +15,7 @@ use crate::gateways::Gateways;
 use crate::icmp::Icmp;
 use crate::inbox::{self, Inbox, SLOTS};
 use crate::many::{self, Many};
+use crate::marks::Marks;
 use crate::outbox::Batch;
 use crate::sources::Sources;
 
@@ -113,6 +114,7 @@ pub(crate) struct Socket<S> {
     is_ipv6: bool,
     /// True if it is bound to all addresses of the machine.
     is_everywhere: bool,
+    marks: Marks,
     pub(crate) sources: Sources,
     icmp: Icmp,
     gateways: Gateways,
@@ -125,11 +127,13 @@ impl<S: SystemSocket> Socket<S> {
         options.set_nonblocking(true)?;
         let address = options.local_addr()?;
         let ip = address.as_socket().map(|address| address.ip());
+        let marks = Marks::of(&options);
         Ok(Self {
             system,
             path,
             is_ipv6: address.is_ipv6(),
             is_everywhere: ip.is_some_and(|ip| ip.is_unspecified()),
+            marks,
             sources: Sources::default(),
             icmp: Icmp::default(),
             gateways: Gateways::default(),
@@ -266,25 +270,31 @@ impl<S: SystemSocket> Socket<S> {
     }
 
     /// Sends datagrams to different addresses by one call, if the system can. Returns how many it has taken,
-    /// from the first on. Why it has not taken the next one is found out by [`send`](Self::send).
+    /// from the first on, and true if none of the call is left. Why the system has not taken the next one is
+    /// found out by [`send`](Self::send).
     pub(crate) fn send_many<'a>(
-        &self,
+        &mut self,
         mut datagrams: impl Iterator<Item = (&'a Batch, &'a [u8])>,
-    ) -> usize {
+    ) -> (usize, bool) {
         let is_possible = many::EXISTS && matches!(self.path, Path::Batched(_));
         if !is_possible || !self.sources.are_the_systems() {
-            return 0;
+            return (0, true);
         }
         let (Some(first), Some(second)) = (datagrams.next(), datagrams.next()) else {
-            return 0;
+            return (0, true);
         };
         let datagrams = [first, second].into_iter().chain(datagrams);
-        let many = Many::of(datagrams.map(|(batch, datagram)| {
-            let to = for_socket(batch.to, self.is_ipv6);
-            (to, datagram)
-        }));
         let socket = self.system.options();
-        self.system.try_send(|| many.send(&socket)).unwrap_or(0)
+        let many = Many::of(datagrams.map_while(|(batch, datagram)| {
+            let to = for_socket(batch.to, self.is_ipv6);
+            let is_set = self.marks.set(&socket, batch.to.is_ipv6(), batch.ecn);
+            is_set.then_some((to, datagram))
+        }));
+        if many.len() == 0 {
+            return (0, true);
+        }
+        let sent = self.system.try_send(|| many.send(&socket)).unwrap_or(0);
+        (sent, sent == many.len())
     }
 
     /// True if an answer to a stranger may leave. Half of the send buffer is kept for peers.
@@ -316,18 +326,26 @@ impl<S: SystemSocket> Socket<S> {
         self.stats.answers_withheld += answers;
     }
 
-    fn pass(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        let is_simple =
-            transmit.ecn.is_none() && transmit.src_ip.is_none() && transmit.segment_size.is_none();
-        let state = match &self.path {
-            Path::Batched(state) if !is_simple => state,
-            // The system takes less time for a datagram that comes without a control message.
-            Path::Batched(_) | Path::Plain => {
-                let sent = self.system.send_to(transmit.contents, transmit.destination);
-                return sent.map(|_| ());
-            }
+    fn pass(&mut self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let Path::Batched(state) = &self.path else {
+            let sent = self.system.send_to(transmit.contents, transmit.destination);
+            return sent.map(|_| ());
         };
         let socket = self.system.options();
+        let is_ipv6 = normalise(transmit.destination).is_ipv6();
+        if transmit.ecn.is_none() {
+            // After an error quinn-udp leaves the mark out of its control messages, and then that of the socket
+            // counts. A mark that should be there may be missing, but none may be there that should not.
+            self.marks.set(&socket, is_ipv6, Ecn::NotEct);
+        }
+        // The system takes less time for a datagram that comes without a control message.
+        if transmit.src_ip.is_none()
+            && transmit.segment_size.is_none()
+            && inbox::codepoint(self.marks.get(is_ipv6)) == transmit.ecn
+        {
+            let sent = self.system.send_to(transmit.contents, transmit.destination);
+            return sent.map(|_| ());
+        }
         self.system
             .try_send(|| state.try_send(UdpSockRef::from(&*socket), transmit))
     }

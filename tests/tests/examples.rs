@@ -5,12 +5,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "porous-mio",
     "porous-proto",
     "porous-sim",
     "porous-smoltcp",
     "porous-std",
+    "porous-token",
     "porous-udp",
 ];
 

@@ -15,7 +15,7 @@ const STOREYS: [&[&str]; 10] = [
     &["transfer", "sequencing"],
     &["peer"],
     &["host"],
-    &["codec", "doc", "hooks"],
+    &["codec", "doc", "hooks", "sealing"],
     &["lib"],
 ];
 
@@ -29,6 +29,7 @@ const VOCABULARY: &[&str] = &[
     "event",
     "options",
     "payload",
+    "seal",
     "source",
     "stats",
     "time",
@@ -165,6 +166,9 @@ fn references_upwards_are_found() {
         ("event.rs", "use crate::{PeerId, Host};", 1),
         ("event.rs", "use crate::stats::HostStats;", 0),
         ("stats.rs", "use crate::peer::Peer;", 1),
+        ("seal/a.rs", "use crate::{time::Instant, wire::Reader};", 0),
+        ("seal/a.rs", "use crate::transfer::Plan;", 1),
+        ("hooks/sealing.rs", "use crate::seal::Suite;", 0),
         ("serial/mod.rs", "use crate::hooks::work;", 0),
         ("serial/mod.rs", "use crate::hooks::{doc, work};", 1),
         ("serial/mod.rs", "use crate::hooks;", 1),

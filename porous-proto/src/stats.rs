@@ -1,15 +1,11 @@
 //! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
 //! to be always on: a few additions a frame.
 
-mod rate;
 mod recent;
 
 use core::time::Duration;
 
-pub(crate) use self::rate::{bytes_in, per_second, scaled, time_of};
-pub(crate) use self::recent::{
-    Jitter, Loss, Maximum, Minimum, Peak, QueueTime, Rate, Ring, Smoothed, VALUES,
-};
+pub(crate) use self::recent::{Jitter, Loss, Maximum, Minimum, Peak, QueueTime, Rate, Smoothed};
 use crate::event::Ignored;
 use crate::frame::Mode;
 

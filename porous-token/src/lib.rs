@@ -4,7 +4,7 @@
 //! The backend and its game servers share a [`TokenKey`]. When a player has logged in, the backend mints a
 //! [`Ticket`] and hands it to the player's game over HTTPS. The game connects with the token of the ticket,
 //! the server opens it, and knows who the player is. The psk of the ticket never goes over the game's
-//! network: whoever sees a token there can do nothing with it.
+//! network: a listener that sees a token there can do nothing with it.
 //!
 //! # Example
 //!
@@ -51,7 +51,7 @@
 //! | 69–372 | the token |
 //!
 //! A backend in another language writes these bytes itself, and makes them text by the base64 of RFC 4648 §4,
-//! with padding. How a token is made is told in `porous_proto::seal`, in the source of its module `token`.
+//! with padding. How a token is made is told at [`Token`].
 //!
 //! # Without std
 //!

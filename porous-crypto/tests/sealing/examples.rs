@@ -157,7 +157,7 @@ fn the_frames_of_the_example_are_sealed_and_opened() {
     );
 }
 
-/// Opens a datagram with so many bytes before its body.
+/// Opens a datagram whose body begins behind `head` bytes.
 fn open(opener: &mut Opener, id: u64, head: usize, datagram: &[u8]) -> Option<Vec<u8>> {
     let (aad, sealed) = datagram.split_at(head);
     let (body, tag) = sealed.split_last_chunk::<16>()?;

@@ -296,7 +296,7 @@ impl Door<'_> {
 pub struct UsedTokens(used::UsedTokens);
 
 impl UsedTokens {
-    /// A table for so many.
+    /// A table for `limit` tokens.
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self(used::UsedTokens::new(limit))

@@ -25,7 +25,7 @@ use super::secret::{Psk, Secret, SecretKey};
 /// Bytes of a tag.
 pub(crate) const TAG: usize = 16;
 
-/// The psk of those who have none: a pattern with a psk is then as good as the one without.
+/// Stands for the psk where there is none: a pattern with a psk is then as good as the one without.
 const NO_PSK: [u8; 32] = [0; 32];
 
 /// Why a message was neither written nor read.

@@ -174,7 +174,7 @@ pub(crate) struct Sealed<'a> {
 pub(crate) enum Unopened {
     /// No key that is known opens it.
     Forged,
-    /// The same, and so many have not been opened that the connection has to end.
+    /// The same, and as it was the 2^36th such frame, the connection has to end.
     TooManyForgeries,
 }
 
@@ -473,7 +473,7 @@ mod tests {
         assert!(opener.phase);
     }
 
-    /// The nonce of which keys are made is never that of a frame, whoever sends it.
+    /// The nonce of which keys are made is never that of a frame.
     #[test]
     fn an_id_that_no_frame_has_is_not_opened() {
         let mut toy = crypto().aead(&KEY);

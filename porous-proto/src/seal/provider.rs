@@ -1,4 +1,4 @@
-//! The interface to the algorithms, which somebody else provides.
+//! The interface to the algorithms, which a provider has and the core does not.
 
 use alloc::boxed::Box;
 use core::fmt;

@@ -5,6 +5,19 @@ use core::fmt;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+/// Lets `Debug` show that there is a secret, and not which.
+macro_rules! hide {
+    ($($name:ident),*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(..)"))
+            }
+        }
+    )*};
+}
+
+hide!(Secret, SecretKey, Psk, TokenKey, Shared);
+
 /// Any secret of 32 bytes, as the chaining key of a handshake. Wiped when it is dropped.
 #[derive(Clone)]
 pub(crate) struct Secret(Zeroizing<[u8; 32]>);
@@ -23,12 +36,6 @@ impl Secret {
         let mut secret = Self::new([0; 32]);
         rng.fill_bytes(&mut secret.0[..]);
         secret
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
     }
 }
 
@@ -86,15 +93,9 @@ impl SecretKey {
     }
 }
 
-impl fmt::Debug for SecretKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretKey(..)")
-    }
-}
-
 /// A secret that client and server both have before they connect: a pre-shared key.
 ///
-/// It has to be random: whoever can guess it from a recorded handshake has it. A password is none.
+/// It has to be random: a listener can try guesses on a recorded handshake. A password is no psk.
 ///
 /// ```
 /// use porous_proto::seal::Psk;
@@ -141,12 +142,6 @@ impl Psk {
 
     pub(crate) const fn from_secret(secret: Secret) -> Self {
         Self(secret)
-    }
-}
-
-impl fmt::Debug for Psk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Psk(..)")
     }
 }
 
@@ -197,12 +192,6 @@ impl TokenKey {
     }
 }
 
-impl fmt::Debug for TokenKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TokenKey(..)")
-    }
-}
-
 /// What two hosts have agreed on by their key pairs. Only a [`Provider`](super::Provider) makes one.
 ///
 /// ```
@@ -233,12 +222,6 @@ impl Shared {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.bytes()
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Shared(..)")
     }
 }
 

@@ -1,26 +1,4 @@
 //! Tokens: the bytes by which a backend admits a client to a game server, without talking to the server.
-//!
-//! | bytes | field | |
-//! |---|---|---|
-//! | 1 | version | 1: sealed by ChaCha20-Poly1305, 2: by AES-256-GCM; both with SHA-256 |
-//! | 1 | key number | which of the server's keys |
-//! | 8 | expires | Unix seconds |
-//! | 24 | random | never twice |
-//! | | *sealed from here on, with the nonce 0* | |
-//! | 8 | client id | |
-//! | 8 | created | Unix seconds |
-//! | 1 | flags | bit 0: single use; bit 1: bound to an address; all others 0 |
-//! | 1 | n | 0 to 4 |
-//! | 8 n | audiences | ids of servers |
-//! | 0 or 16 | address | IPv6, or IPv4 mapped to it |
-//! | 1 | u | |
-//! | u | user data | |
-//! | 16 | tag | |
-//!
-//! Numbers are little-endian. The sealing key and the psk of the connection are the two outputs of HKDF with
-//! the token key as its salt, and `porous token` and the first 34 bytes as its input. So each token has a
-//! sealing key of its own, and needs no nonce. What is sealed together with the head is `porous token`, the
-//! id of the application (8 bytes), and the head.
 
 use core::fmt;
 
@@ -98,7 +76,29 @@ impl From<Unsupported> for TokenRefusal {
 }
 
 /// A token as it is on the wire, 69 to 372 bytes. The client cannot read it, and everybody on the path can
-/// see it; what proves that it is one's own is the [`Psk`] that belongs to it.
+/// see it; what proves that the token is the client's own is the [`Psk`] that belongs to it.
+///
+/// | bytes | field | |
+/// |---|---|---|
+/// | 1 | version | 1: sealed by ChaCha20-Poly1305, 2: by AES-256-GCM; both with SHA-256 |
+/// | 1 | key number | which of the server's keys |
+/// | 8 | expires | Unix seconds |
+/// | 24 | random | never twice |
+/// | | *sealed from here on, with the nonce 0* | |
+/// | 8 | client id | |
+/// | 8 | created | Unix seconds |
+/// | 1 | flags | bit 0: single use; bit 1: bound to an address; all others 0 |
+/// | 1 | n | 0 to 4 |
+/// | 8 n | audiences | ids of servers |
+/// | 0 or 16 | address | IPv6, or IPv4 mapped to it |
+/// | 1 | u | |
+/// | u | user data | |
+/// | 16 | tag | |
+///
+/// Numbers are little-endian. The sealing key and the psk of the connection are the two outputs of HKDF with
+/// the token key as its salt, and `porous token` and the first 34 bytes as its input. So each token has a
+/// sealing key of its own, and needs no nonce. What is sealed together with the head is `porous token`, the
+/// id of the application (8 bytes), and the head.
 ///
 /// ```
 /// use porous_proto::seal::Token;
@@ -112,7 +112,7 @@ impl Token {
     /// The most bytes of a token.
     pub const MAX: usize = HEAD + MOST_BYTES + TAG;
 
-    /// The fewest.
+    /// The fewest bytes of a token.
     pub const MIN: usize = HEAD + LEAST_BYTES + TAG;
 
     /// Makes a token, and the secret that belongs to it. The client gets both over a channel that is secret
@@ -162,8 +162,8 @@ impl Token {
         Ok((Self(token), psk))
     }
 
-    /// The token that these bytes are; `None` if no token has so few or so many. Whether a server takes it,
-    /// only the server can tell.
+    /// The token that these bytes are; `None` if they are fewer than [`MIN`](Self::MIN) or more than
+    /// [`MAX`](Self::MAX). Whether a server takes the token, only the server can tell.
     ///
     /// ```
     /// use porous_proto::seal::Token;

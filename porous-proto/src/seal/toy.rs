@@ -1,4 +1,4 @@
-//! A provider whose algorithms are good for nothing but tests of state machines.
+//! A provider for tests of state machines: its algorithms protect nothing.
 
 use alloc::boxed::Box;
 

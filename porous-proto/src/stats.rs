@@ -1,11 +1,15 @@
 //! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
 //! to be always on: a few additions a frame.
 
+mod rate;
 mod recent;
 
 use core::time::Duration;
 
-pub(crate) use self::recent::{Jitter, Loss, Maximum, Minimum, Peak, QueueTime, Rate, Smoothed};
+pub(crate) use self::rate::{bytes_in, per_second, scaled, time_of};
+pub(crate) use self::recent::{
+    Jitter, Loss, Maximum, Minimum, Peak, QueueTime, Rate, Ring, Smoothed, VALUES,
+};
 use crate::event::Ignored;
 use crate::frame::Mode;
 

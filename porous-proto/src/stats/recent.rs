@@ -76,6 +76,33 @@ impl Maximum {
     }
 }
 
+/// Values that a [`Ring`] remembers.
+pub(crate) const VALUES: usize = 8;
+
+/// The last [`VALUES`] values, the newest first; those that are not known yet are zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ring<T> {
+    pub(crate) values: [T; VALUES],
+    /// How many are known.
+    pub(crate) count: usize,
+}
+
+impl<T: Copy + Default + Ord> Ring<T> {
+    pub(crate) fn note(&mut self, value: T) {
+        self.values.rotate_right(1);
+        self.values[0] = value;
+        self.count = VALUES.min(self.count + 1);
+    }
+
+    pub(crate) fn max(&self) -> T {
+        self.values.into_iter().max().unwrap_or_default()
+    }
+
+    pub(crate) fn min(&self) -> T {
+        self.values.into_iter().min().unwrap_or_default()
+    }
+}
+
 /// The most bytes of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak(Halves<u32>);

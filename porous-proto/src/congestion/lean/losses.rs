@@ -1,6 +1,6 @@
 //! The part of frames that is lost.
 
-use super::round::scaled;
+use crate::stats::scaled;
 use crate::time::Instant;
 
 /// All frames, where a part of them is told in 1024ths.

@@ -19,11 +19,12 @@ use self::drain::{Drain, Drains, Finding, Quiet};
 use self::losses::{ALL, Losses};
 use self::path::Path;
 use self::rivals::Rivals;
-use self::round::{Recent, Round, bytes_in, per_second, scaled};
+use self::round::Round;
 use self::start::Start;
 use self::trial::{Trials, Verdict, View};
 use super::controller::{Ack, Controller, Signal, Trouble};
 use super::{MAX_WINDOW, initial_window, min_window};
+use crate::stats::{Ring, bytes_in, per_second, scaled};
 use crate::time::{Instant, Micros};
 
 /// Rounds with next to no queue after which each further one doubles what is added to the window.
@@ -39,6 +40,9 @@ const FEW: u32 = 16;
 /// Bytes a second below which losses do not slow a connection down: over a second of round trip with a quarter of
 /// all frames lost nothing would ever arrive otherwise.
 const SLOWEST: u32 = 10_000;
+
+/// A host that is called no later than this sees when frames come.
+const ON_TIME: Micros = Micros::from_millis(4);
 
 /// What the window follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +76,7 @@ pub(super) struct Lean {
     /// Rounds to come that still tell of another window than this one.
     skip: u32,
     /// The rates at which data arrived in the last rounds.
-    rates: Recent<u32>,
+    rates: Ring<u32>,
     /// True if data arrived faster in the last round than in those before.
     is_growing: bool,
     /// Consecutive rounds with next to no queue.
@@ -167,6 +171,12 @@ impl Lean {
     /// A round of which all was sent with the window as it is.
     fn on_whole_round(&mut self, round: &Round) {
         self.path.on_round(round.rtt());
+        if round.is_used() {
+            // A burst that is lost stays in flight until it is noticed, and what comes waits until this host is
+            // called: both look like a spread.
+            let is_seen = self.losses.last.get() <= ALL / 8 && self.path.step <= ON_TIME;
+            self.path.spread.note(u64::from(is_seen) * round.spread());
+        }
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {
             self.path.learn(round.rtt());
@@ -254,7 +264,7 @@ impl Lean {
 
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = bytes_in(self.rates.max(), self.path.floor());
+        let fits = bytes_in(self.rates.max(), self.path.floor() + self.path.spread.min());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
@@ -437,7 +447,7 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.rates = Recent::default();
+                self.rates = Ring::default();
                 self.trials.stop();
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin

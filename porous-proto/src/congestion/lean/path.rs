@@ -1,8 +1,8 @@
 //! The path without its queue, and how much a connection wants to have in the queue.
 
-use super::round::{LONGEST, Recent, VALUES, per_second, scaled};
+use super::round::LONGEST;
 use crate::congestion::Ack;
-use crate::stats::Minimum;
+use crate::stats::{Minimum, Ring, VALUES, per_second, scaled};
 use crate::time::Micros;
 
 /// Rate, in bytes a second, at which a connection wants to have one frame in the queue. The number of frames
@@ -34,7 +34,10 @@ pub(super) struct Path {
     /// A round trip as it usually is without a queue; the base counts if that is longer.
     floor: Micros,
     /// The shortest round trip of each of the last rounds.
-    recent: Recent<Micros>,
+    recent: Ring<Micros>,
+    /// How much longer frames took to come through than the fastest of their round, in each of the last rounds.
+    /// The least counts, as a queue that grows makes single rounds longer.
+    pub(super) spread: Ring<Micros>,
 }
 
 impl Path {
@@ -83,14 +86,17 @@ impl Path {
     }
 
     /// How much the round trips of rounds differ from each other although the queue is the same: the mean
-    /// difference of one round from the next.
+    /// difference of one round from the next, without what a path without jitter has.
     pub(super) fn noise(&self) -> Micros {
         if self.recent.count < VALUES {
             return Micros::ZERO;
         }
         let rounds = self.recent.values.windows(2);
         let sum: u64 = rounds.map(|two| two[0].get().abs_diff(two[1].get())).sum();
-        let noise = Micros::new(sum / (VALUES as u64 - 1)) - QUIET;
+        // Frames that come spread out show jitter. Bursts of the sender spread them by as much as a path
+        // without jitter makes rounds differ.
+        let quiet = QUIET - (self.spread.min() - QUIET);
+        let noise = Micros::new(sum / (VALUES as u64 - 1)) - quiet;
         // More is a queue that comes and goes, as where the rate of a path has changed.
         noise.min(self.floor() / 4)
     }

@@ -1,13 +1,11 @@
 //! One round trip after the other: what each has shown, and how fast data arrived in the recent ones.
 
 use crate::congestion::Ack;
+use crate::stats::{per_second, time_of};
 use crate::time::{Instant, Micros};
 
 /// A minute stands for all times that are longer, so that nothing can overflow.
 pub(super) const LONGEST: Micros = Micros::from_secs(60);
-
-/// In microseconds.
-const SECOND: u64 = 1_000_000;
 
 /// One round trip: from an acknowledgement until one comes for what was sent after it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +19,8 @@ pub(super) struct Round {
     delivered: u32,
     /// Those that arrived while the window or the pace held data back.
     limited: u32,
+    /// The most bytes that were in flight in it.
+    flight: u32,
 }
 
 impl Round {
@@ -35,6 +35,7 @@ impl Round {
     pub(super) fn on_ack(&mut self, ack: &Ack) -> bool {
         self.now = ack.now;
         self.delivered = self.delivered.saturating_add(ack.bytes);
+        self.flight = self.flight.max(ack.in_flight);
         if ack.is_limited {
             self.limited = self.limited.saturating_add(ack.bytes);
         }
@@ -54,6 +55,13 @@ impl Round {
         per_second(self.delivered, self.now.since(self.began))
     }
 
+    /// How much longer a frame takes to come through than the fastest of the round. In jitter samples of the
+    /// round trip do not tell: they are of frames that overtake others. What is in flight and the rate at which
+    /// it arrives do (Little's law).
+    pub(super) fn spread(&self) -> Micros {
+        time_of(self.flight, self.rate()).min(LONGEST) - self.rtt()
+    }
+
     /// Whether the window or the pace held data back at some time.
     pub(super) const fn is_limited(&self) -> bool {
         self.limited > 0
@@ -64,47 +72,4 @@ impl Round {
     pub(super) const fn is_used(&self) -> bool {
         self.is_limited() && self.limited >= self.delivered - self.limited
     }
-}
-
-/// Values that are remembered.
-pub(super) const VALUES: usize = 8;
-
-/// The last [`VALUES`] values, the newest first; those that are not known yet are zero.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recent<T> {
-    pub(super) values: [T; VALUES],
-    /// How many are known.
-    pub(super) count: usize,
-}
-
-impl<T: Copy + Default + Ord> Recent<T> {
-    pub(super) fn note(&mut self, value: T) {
-        self.values.rotate_right(1);
-        self.values[0] = value;
-        self.count = VALUES.min(self.count + 1);
-    }
-
-    pub(super) fn max(&self) -> T {
-        self.values.into_iter().max().unwrap_or_default()
-    }
-
-    pub(super) fn min(&self) -> T {
-        self.values.into_iter().min().unwrap_or_default()
-    }
-}
-
-/// `amount` · `times` / `parts`.
-pub(super) fn scaled(amount: u32, times: u64, parts: u64) -> u32 {
-    let scaled = u64::from(amount).saturating_mul(times) / parts.max(1);
-    u32::try_from(scaled).unwrap_or(u32::MAX)
-}
-
-/// `bytes` in this time, in bytes a second. At most half of the range, so that sums of rates cannot overflow.
-pub(super) fn per_second(bytes: u32, time: Micros) -> u32 {
-    scaled(bytes, SECOND, time.get()).min(u32::MAX / 2)
-}
-
-/// Bytes that are sent at `rate` bytes a second in this time. At most half of the range.
-pub(super) fn bytes_in(rate: u32, time: Micros) -> u32 {
-    scaled(rate, time.get(), SECOND).min(u32::MAX / 2)
 }

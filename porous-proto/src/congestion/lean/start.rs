@@ -1,8 +1,8 @@
 //! Slow start: how fast the window grows at first, and when it is wide enough.
 
 use super::path::Path;
-use super::round::{Recent, VALUES, bytes_in, per_second};
 use crate::congestion::Ack;
+use crate::stats::{Ring, VALUES, bytes_in, per_second};
 use crate::time::{Instant, Micros};
 
 /// A queue that is longer than one of this many parts of the round trip ends slow start (HyStart++,
@@ -33,7 +33,7 @@ const STILL: u32 = 2;
 pub(super) struct Start {
     train: Train,
     /// The last samples of the round trip.
-    recent: Recent<Micros>,
+    recent: Ring<Micros>,
     /// The fastest rate at which data arrived in a round, in bytes a second.
     fastest: u32,
     /// Rounds since then that were no faster by a quarter.

@@ -21,6 +21,9 @@ struct Line {
     /// Frames of a round that pass; further ones are lost, without a queue.
     passes: Option<u32>,
     is_limited: bool,
+    /// How much later than its round trip says a frame is acknowledged, as where samples are of frames that
+    /// overtake others.
+    late: Duration,
     frames: u32,
 }
 
@@ -35,6 +38,7 @@ impl Line {
             loss: None,
             passes: None,
             is_limited: true,
+            late: Duration::ZERO,
             frames: 0,
         }
     }
@@ -62,10 +66,12 @@ impl Line {
         // The first frames leave at once, and find no queue but their own.
         let is_first = sent == Instant::ZERO;
         let first = frame * (1 + self.others / MTU);
-        let rtt = self.base.max(frame * (count + self.others / MTU));
-        let gap = rtt / count;
+        let served = frame * (count + self.others / MTU);
+        let rtt = self.base.max(served.saturating_sub(self.late));
+        let time = rtt + self.late;
+        let gap = time / count;
         for n in 1..=count {
-            self.now = sent + (rtt - gap * count + gap * n);
+            self.now = sent + (time - gap * count + gap * n);
             self.frames += 1;
             let is_lost = self.loss.is_some_and(|loss| self.frames % loss == 0);
             if is_lost || self.passes.is_some_and(|passes| n > passes) {
@@ -89,7 +95,7 @@ impl Line {
                 step: Duration::ZERO,
             });
         }
-        self.now = sent + rtt;
+        self.now = sent + time;
         rtt
     }
 
@@ -236,7 +242,7 @@ fn beside_rivals_the_window_follows_losses_until_they_are_gone() {
     line.others = 60_000;
     line.rounds(6);
     assert!(line.lean.window < before, "it gives way at first");
-    line.rounds(4); // a drain, which shows that the queue is not its own
+    line.rounds(8); // a drain, which shows that the queue is not its own
     assert_eq!(line.lean.phase, Phase::Competing);
     let window = line.lean.window;
     assert!(window >= before, "{window} of {before}");
@@ -486,4 +492,48 @@ fn one_round_trip_in_a_round_is_enough_to_end_slow_start() {
     }
     assert_ne!(lean.phase, Phase::Start);
     assert!(lean.window() < 200 * MTU, "{}", lean.window());
+}
+
+/// P12.
+#[test]
+fn jitter_in_which_frames_overtake_each_other_does_not_empty_the_line() {
+    // Samples say 20 ms, but a frame takes 60: the window has to be that of 60 ms.
+    let mut line = Line::new(1_000_000, 20 * MS);
+    line.late = 40 * MS;
+    line.rounds(200);
+    let window = line.lean.window;
+    assert!((50 * MTU..=70 * MTU).contains(&window), "{window}");
+}
+
+#[test]
+fn a_burst_that_is_lost_is_no_spread() {
+    let mut line = Line::settled(1_000_000, 20 * MS);
+    line.late = 40 * MS;
+    line.loss = Some(4);
+    line.rounds(9);
+    assert_eq!(line.lean.path.spread.min(), Micros::ZERO);
+}
+
+#[test]
+fn a_drain_goes_on_while_a_queue_that_was_never_that_short_becomes_shorter() {
+    let mut path = Path::default();
+    path.mtu = MTU;
+    path.set_floor(Micros::from_millis(100));
+    for _ in 0..8 {
+        path.on_round(Micros::from_millis(100));
+    }
+    let mut drains = Drains::default();
+    drains.begin(8 * MTU, 16 * MTU, &path, Instant::ZERO);
+    let longer = |drain: Drain, ms| drain.longer(Micros::from_millis(ms), 16 * MTU, &path);
+    let drain = drains.current.expect("it has begun");
+    assert!(longer(drain, 98).is_none(), "it falls no further");
+    // By a sixteenth and more each time, four times at most, and more is held back each time.
+    let mut next = longer(drain, 90);
+    for (ms, held) in [(80, 12), (70, 14), (60, 15)] {
+        let drain = next.expect("it goes on").on_first_round();
+        drains.current = Some(drain);
+        assert_eq!(drains.held() / MTU, held, "before {ms} ms");
+        next = longer(drain, ms);
+    }
+    assert!(longer(next.expect("a fourth time"), 50).is_none());
 }

@@ -185,11 +185,9 @@ impl Trials {
     }
 
     /// A trial with a window that is smaller by a further step.
-    fn step(&mut self, trial: Trial, view: &View) -> Verdict {
-        self.trial = Some(Trial {
-            steps: trial.steps + 1,
-            ..trial
-        });
+    fn step(&mut self, mut trial: Trial, view: &View) -> Verdict {
+        trial.steps += 1;
+        self.trial = Some(trial);
         Verdict::Window(view.window / 8 * 7)
     }
 

@@ -173,12 +173,18 @@ impl<'a> Request<'a> {
 
     /// The parts of the request that a cookie covers: all but its flags, `nonce_peer` and padding.
     pub(crate) fn cookie_input(&self) -> [&'a [u8]; 2] {
-        const NONCE_PEER: usize = HEAD - 8;
-        [
-            // Length, version and `nonce_self`; then the body. `nonce_peer` is the cookie itself when it
-            // comes back, and 0 before.
-            self.form.get(1..NONCE_PEER).unwrap_or_default(),
-            self.form.get(HEAD..).unwrap_or_default(),
-        ]
+        cookie_input(self.form)
     }
+}
+
+/// The parts of an encoded request that a cookie covers, and that the handshake of a sealed connection begins
+/// with. `form` has no padding.
+pub(crate) fn cookie_input(form: &[u8]) -> [&[u8]; 2] {
+    const NONCE_PEER: usize = HEAD - 8;
+    [
+        // Length, version and `nonce_self`; then the body. `nonce_peer` is the cookie itself when it comes
+        // back, and 0 before.
+        form.get(1..NONCE_PEER).unwrap_or_default(),
+        form.get(HEAD..).unwrap_or_default(),
+    ]
 }

@@ -68,7 +68,7 @@ pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagr
 }
 
 /// A long form that is the whole datagram.
-fn single(datagram: &[u8]) -> Result<Long<'_>, Malformed> {
+pub(super) fn single(datagram: &[u8]) -> Result<Long<'_>, Malformed> {
     let (long, rest) = Long::split(datagram)?;
     if rest.is_empty() {
         Ok(long)

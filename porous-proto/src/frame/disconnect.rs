@@ -6,8 +6,8 @@ use super::long::{self, CONTROL, Long, VERSION};
 use super::{ConnectionId, Malformed};
 use crate::wire::{NoRoom, Reader, Writer};
 
-const DISCONNECT: u8 = 0;
-const DISCONNECT_ACK: u8 = 1;
+pub(super) const DISCONNECT: u8 = 0;
+pub(super) const DISCONNECT_ACK: u8 = 1;
 
 /// A disconnection request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

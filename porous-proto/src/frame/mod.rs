@@ -5,6 +5,8 @@
 )]
 
 mod ack;
+#[cfg(feature = "seal")]
+mod auth;
 mod connect;
 mod connection_id;
 mod control;
@@ -13,15 +15,25 @@ mod disconnect;
 mod integrity;
 mod layout;
 mod long;
+#[cfg(feature = "seal")]
+mod mac;
 mod message;
 mod message_codec;
 mod offer;
 mod refuse;
+#[cfg(feature = "seal")]
+mod sealed;
 mod short;
 
 #[cfg(test)]
 pub(crate) use ack::MAX_RANGES;
 pub(crate) use ack::{AckBlock, AckRange, Marks};
+#[cfg(feature = "seal")]
+pub(crate) use auth::{
+    FirstAuth, KEY_MAX, KEY_TAG, Proof, SEAL_TAG, SecondAuth, TOKEN_MAX, Terms, prologue,
+};
+#[cfg(feature = "seal")]
+pub(crate) use connect::cookie_input;
 pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};
 pub(crate) use connection_id::ConnectionId;
 pub(crate) use control::MIN_PADDING;
@@ -32,6 +44,8 @@ pub use integrity::Integrity;
 pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
+#[cfg(feature = "seal")]
+pub(crate) use mac::{encode_disconnect, encode_disconnect_ack};
 pub use message::Mode;
 pub(crate) use message::{
     Control, Fates, Fragment, LEAST_FRAGMENT, Length, MAX_MESSAGES, Marker, Message, Packet,
@@ -39,6 +53,8 @@ pub(crate) use message::{
 pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, grease};
 pub(crate) use refuse::Refuse;
 pub use refuse::{Refusal, RefusalData};
+#[cfg(feature = "seal")]
+pub(crate) use sealed::{Sealed, decode_sealed};
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(super) const SHORT: u8 = 0x40;
 
 /// The place in byte 0 of the width of the frame id less one.
 const WIDTH_SHIFT: u32 = 4;
-/// Kept for sealed datagrams: always 0.
+/// The phase of the keys, in sealed datagrams; always 0 in others.
 const KEY_PHASE: u8 = 1 << 3;
 const ACK: u8 = 1 << 2;
 const NONCE: u8 = 1 << 1;
@@ -49,14 +49,33 @@ pub(crate) struct Body {
     pub(crate) padding: usize,
 }
 
+/// A sealed short form, cut up.
+#[cfg(feature = "seal")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SealedBody<'a> {
+    /// The head: sent in the open, and covered by the tag.
+    pub(crate) aad: &'a [u8],
+    pub(crate) body: &'a [u8],
+    pub(crate) tag: &'a [u8; super::SEAL_TAG],
+}
+
 impl<'a> Short<'a> {
     /// Reads the head of a short form, which is all of `bytes`. The caller has looked at the first two bits.
     pub(super) fn decode(bytes: &'a [u8], connection_id_len: usize) -> Result<Self, Malformed> {
-        let mut reader = Reader::new(bytes);
-        let head = reader.u8()?;
-        if head & KEY_PHASE != 0 {
+        // Plain connections have no phases.
+        if bytes.first().is_some_and(|head| head & KEY_PHASE != 0) {
             return Err(Malformed::Reserved);
         }
+        Self::decode_any_phase(bytes, connection_id_len)
+    }
+
+    /// The same, for a short form that may be sealed: its phase bit may be set.
+    pub(crate) fn decode_any_phase(
+        bytes: &'a [u8],
+        connection_id_len: usize,
+    ) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let head = reader.u8()?;
         // Any width is taken: the receiver cannot know which is the least that would do.
         let id_width = ((head >> WIDTH_SHIFT) & 0b11).saturating_add(1);
         let connection_id = ConnectionId::new(reader.bytes(connection_id_len)?);
@@ -70,6 +89,23 @@ impl<'a> Short<'a> {
             bytes,
             body: reader.position(),
         })
+    }
+
+    /// K: the phase bit of a sealed form.
+    #[cfg(feature = "seal")]
+    pub(crate) fn phase(&self) -> bool {
+        self.bytes.first().is_some_and(|head| head & KEY_PHASE != 0)
+    }
+
+    /// The parts of a sealed form. Everything behind the head is sealed, also the acknowledgement.
+    #[cfg(feature = "seal")]
+    pub(crate) fn sealed(&self) -> Result<SealedBody<'a>, Malformed> {
+        let (aad, sealed) = self
+            .bytes
+            .split_at_checked(self.body)
+            .ok_or(Malformed::Truncated)?;
+        let (body, tag) = sealed.split_last_chunk().ok_or(Malformed::Truncated)?;
+        Ok(SealedBody { aad, body, tag })
     }
 
     /// The low bytes of the newest id that is acknowledged, and their number; `None` without an

@@ -1,13 +1,17 @@
-//! The sealing of the core, for tests with a provider: those of `porous-crypto`. The state machine of
-//! connections does not call any of it yet.
+//! The sealing of the core, for tests with a provider: those of `porous-crypto`. And the forms of datagrams
+//! that only hosts that seal understand. The state machine of connections does not call any of it yet.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::Instant;
+use crate::frame::{self, Disconnect, DisconnectAck, FirstAuth, Proof, SecondAuth, Short};
 use crate::seal::{
     Claims, Crypto, Provider, Psk, PublicKey, Secret, SecretKey, Suite, TokenKey, TokenRefusal,
     gate, hkdf, noise, phases, used,
 };
+use crate::wire::NoRoom;
+use crate::{Instant, Malformed};
 
 /// A provider and one of its suites.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,12 @@ impl Kit {
         let key = hkdf::extract(self.0, salt, [input, &[]]);
         let keys: [Secret; N] = hkdf::expand(self.0, &key, info);
         keys.map(|key| *key.bytes())
+    }
+
+    /// What names a server's public key in message 1.
+    #[must_use]
+    pub fn key_tag(self, public: &PublicKey) -> [u8; 4] {
+        self.0.key_tag(public)
     }
 
     /// The public half of a key pair; `None` if there is none.
@@ -301,6 +311,286 @@ impl UsedTokens {
     pub fn new(limit: u32) -> Self {
         Self(used::UsedTokens::new(limit))
     }
+}
+
+/// What message 1 says in the open. The bits and bytes here and below are those of `docs/wire.md`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The number of the suite.
+    pub suite: u8,
+    /// K: the tag of the server's public key.
+    pub key_tag: Option<[u8; 4]>,
+    /// P: the number of the psk.
+    pub psk: Option<u32>,
+    /// T, which excludes P: the token.
+    pub token: Option<Vec<u8>>,
+}
+
+impl Terms {
+    fn inner(&self) -> frame::Terms<'_> {
+        let proof = match (self.psk, &self.token) {
+            (None, None) => Proof::None,
+            (Some(number), None) => Proof::Psk(number),
+            (None, Some(token)) => Proof::Token(token),
+            (Some(_), Some(_)) => panic!("no form says both"),
+        };
+        frame::Terms {
+            suite: self.suite,
+            key_tag: self.key_tag,
+            proof,
+        }
+    }
+
+    /// The prologue of the handshake of these terms, and of the requests by which initiator and responder
+    /// speak of themselves, without their padding.
+    #[must_use]
+    pub fn prologue(&self, initiator: &[u8], responder: &[u8]) -> Vec<u8> {
+        let [initiator, responder] = [initiator, responder].map(frame::cookie_input);
+        frame::prologue(&self.inner(), initiator, responder)
+    }
+}
+
+impl From<frame::Terms<'_>> for Terms {
+    fn from(terms: frame::Terms<'_>) -> Self {
+        let (psk, token) = match terms.proof {
+            Proof::None => (None, None),
+            Proof::Psk(number) => (Some(number), None),
+            Proof::Token(token) => (None, Some(token.to_vec())),
+        };
+        Self {
+            suite: terms.suite,
+            key_tag: terms.key_tag,
+            psk,
+            token,
+        }
+    }
+}
+
+/// A form that only a host that seals understands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// ACK with AUTH, message 1.
+    First {
+        /// The nonces of the sender and of the receiver.
+        nonces: [u64; 2],
+        /// What it says in the open.
+        terms: Terms,
+        /// The message of Noise.
+        message: Vec<u8>,
+    },
+    /// ACK with AUTH, message 2.
+    Second {
+        /// The nonces of the sender and of the receiver.
+        nonces: [u64; 2],
+        /// The number of the suite.
+        suite: u8,
+        /// The message of Noise.
+        message: Vec<u8>,
+    },
+    /// DISC with a MAC, or `DISC_ACK` if there is no reason.
+    Goodbye {
+        /// The nonces of the sender and of the receiver.
+        nonces: [u64; 2],
+        /// The reason.
+        reason: Option<u32>,
+        /// The MAC.
+        mac: [u8; 16],
+    },
+}
+
+impl Form {
+    /// The form's bytes.
+    ///
+    /// # Panics
+    ///
+    /// If a token has more than 372 bytes, or a message more than its most.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::First {
+                nonces: [nonce_self, nonce_peer],
+                terms,
+                message,
+            } => written(|buffer| {
+                let form = FirstAuth {
+                    nonce_self: *nonce_self,
+                    nonce_peer: *nonce_peer,
+                    terms: terms.inner(),
+                    message,
+                };
+                form.encode(buffer)
+            }),
+            Self::Second {
+                nonces: [nonce_self, nonce_peer],
+                suite,
+                message,
+            } => written(|buffer| {
+                let form = SecondAuth {
+                    nonce_self: *nonce_self,
+                    nonce_peer: *nonce_peer,
+                    suite: *suite,
+                    message,
+                };
+                form.encode(buffer)
+            }),
+            Self::Goodbye {
+                nonces,
+                reason,
+                mac,
+            } => goodbye(*nonces, *reason, |_| *mac),
+        }
+    }
+
+    /// The form at the front of a datagram that only a host that seals understands, and the length of the
+    /// form in bytes; `None` if it is another datagram.
+    #[must_use]
+    pub fn decode(
+        datagram: &[u8],
+        connection_id_len: usize,
+    ) -> Option<Result<(Self, usize), Malformed>> {
+        let sealed = match frame::decode_sealed(datagram, connection_id_len)? {
+            Ok(sealed) => sealed,
+            Err(malformed) => return Some(Err(malformed)),
+        };
+        let form = Self::from(&sealed);
+        // What follows it was read, too.
+        let length = datagram.get(1..3).and_then(<[u8]>::first_chunk).copied();
+        let length = length.map_or(0, |length| 3 + usize::from(u16::from_le_bytes(length)));
+        Some(Ok((form, length)))
+    }
+}
+
+impl From<&frame::Sealed<'_>> for Form {
+    fn from(sealed: &frame::Sealed<'_>) -> Self {
+        match sealed {
+            frame::Sealed::First(form, _) => Self::First {
+                nonces: [form.nonce_self, form.nonce_peer],
+                terms: form.terms.into(),
+                message: form.message.to_vec(),
+            },
+            frame::Sealed::Second(form, _) => Self::Second {
+                nonces: [form.nonce_self, form.nonce_peer],
+                suite: form.suite,
+                message: form.message.to_vec(),
+            },
+            frame::Sealed::Disconnect(bye) => Self::Goodbye {
+                nonces: [bye.form.nonce_self, bye.form.nonce_peer],
+                reason: Some(bye.form.reason),
+                mac: *bye.mac,
+            },
+            frame::Sealed::DisconnectAck(bye) => Self::Goodbye {
+                nonces: [bye.form.nonce_self, bye.form.nonce_peer],
+                reason: None,
+                mac: *bye.mac,
+            },
+        }
+    }
+}
+
+/// DISC, or `DISC_ACK` if there is no reason, with the MAC of all that stands before it.
+pub fn goodbye(
+    nonces: [u64; 2],
+    reason: Option<u32>,
+    mac: impl FnOnce(&[u8]) -> [u8; 16],
+) -> Vec<u8> {
+    let [nonce_self, nonce_peer] = nonces;
+    written(|buffer| match reason {
+        Some(reason) => {
+            let form = Disconnect {
+                nonce_self,
+                nonce_peer,
+                reason,
+            };
+            frame::encode_disconnect(&form, buffer, mac)
+        }
+        None => {
+            let form = DisconnectAck {
+                nonce_self,
+                nonce_peer,
+            };
+            frame::encode_disconnect_ack(&form, buffer, mac)
+        }
+    })
+}
+
+/// What the MAC of a goodbye covers, and the MAC; `None` if the datagram is no such form.
+#[must_use]
+pub fn covered(datagram: &[u8]) -> Option<(&[u8], [u8; 16])> {
+    match frame::decode_sealed(datagram, 0)?.ok()? {
+        frame::Sealed::Disconnect(bye) => Some((bye.covered, *bye.mac)),
+        frame::Sealed::DisconnectAck(bye) => Some((bye.covered, *bye.mac)),
+        frame::Sealed::First(..) | frame::Sealed::Second(..) => None,
+    }
+}
+
+/// A sealed short form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedShort {
+    /// The connection id of the receiver.
+    pub connection_id: Vec<u8>,
+    /// The low bytes of the frame id, and their number.
+    pub id: (u32, u8),
+    /// K: the phase bit.
+    pub phase: bool,
+    /// N: the nonce bit of the frame.
+    pub nonce: bool,
+    /// R: true if the receiver is to acknowledge at once.
+    pub ack_now: bool,
+    /// A: true if the sealed part begins with an acknowledgement.
+    pub has_ack: bool,
+    /// The sealed part, with its tag.
+    pub sealed: Vec<u8>,
+}
+
+impl SealedShort {
+    /// Reads a short form that is all of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// If it is too short to be a sealed one.
+    pub fn decode(bytes: &[u8], connection_id_len: usize) -> Result<Self, Malformed> {
+        Self::read(&Short::decode_any_phase(bytes, connection_id_len)?)
+    }
+
+    pub(crate) fn read(short: &Short<'_>) -> Result<Self, Malformed> {
+        let parts = short.sealed()?;
+        Ok(Self {
+            connection_id: short.connection_id.as_bytes().to_vec(),
+            id: (short.id_low, short.id_width),
+            phase: short.phase(),
+            nonce: short.nonce,
+            ack_now: short.ack_now,
+            has_ack: short.has_ack,
+            sealed: [parts.body, parts.tag].concat(),
+        })
+    }
+
+    /// The form's head, which the tag covers as well.
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
+        let (low, width) = self.id;
+        let flags = [self.phase, self.has_ack, self.nonce, self.ack_now];
+        let flags = flags.iter().fold(0, |bits, bit| bits << 1 | u8::from(*bit));
+        let byte0 = 0x40 | (width.saturating_sub(1) << 4) | flags;
+        let id = low.to_le_bytes();
+        let id = id.get(..usize::from(width)).unwrap_or_default();
+        [&[byte0], &self.connection_id[..], id].concat()
+    }
+
+    /// The form's bytes.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        [self.head(), self.sealed.clone()].concat()
+    }
+}
+
+/// The bytes that `encode` writes.
+fn written(encode: impl FnOnce(&mut [u8]) -> Result<usize, NoRoom>) -> Vec<u8> {
+    // No form is longer than the longest datagram that a request or its answer may be in.
+    let mut buffer = vec![0; usize::from(frame::REQUEST_SIZE_MAX)];
+    let length = encode(&mut buffer).expect("no form is longer");
+    buffer.truncate(length);
+    buffer
 }
 
 /// Bytes of the types, as they lie in a peer.

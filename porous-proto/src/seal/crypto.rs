@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use super::provider::{Aead, Provider, PublicKey, Suite, Unsupported, Weak};
 use super::secret::{SecretKey, Shared};
+use crate::frame::KEY_TAG;
 use crate::wire;
 
 /// A suite of a provider. That there is one of these shows that the provider has the suite.
@@ -38,6 +39,12 @@ impl Crypto {
         // It looks at all bytes, and only the answer is used.
         let is_zero = wire::all_zero(shared.as_bytes());
         (!is_zero).then_some(shared).ok_or(Weak)
+    }
+
+    /// Names a server's public key to the server that has it, in few bytes.
+    pub(crate) fn key_tag(self, public: &PublicKey) -> [u8; KEY_TAG] {
+        let [a, b, c, d, ..] = self.hash(&[public.as_bytes()]);
+        [a, b, c, d]
     }
 
     pub(crate) fn hash(self, parts: &[&[u8]]) -> [u8; 32] {

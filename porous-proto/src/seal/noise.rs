@@ -21,9 +21,10 @@ use super::crypto::Crypto;
 use super::hkdf::{expand, extract};
 use super::provider::{PublicKey, Suite, Weak};
 use super::secret::{Psk, Secret, SecretKey};
+use crate::frame::SEAL_TAG;
 
 /// Bytes of a tag.
-pub(crate) const TAG: usize = 16;
+pub(crate) const TAG: usize = SEAL_TAG;
 
 /// Stands for the psk where there is none: a pattern with a psk is then as good as the one without.
 const NO_PSK: [u8; 32] = [0; 32];

@@ -7,6 +7,7 @@ use core::num::NonZeroU8;
 use arrayvec::ArrayVec;
 
 use super::secret::{SecretKey, Shared};
+use crate::frame::KEY_MAX;
 
 /// The algorithms of a sealed connection, by their number on the wire: how hosts agree on keys, what
 /// seals, and what hashes.
@@ -73,7 +74,7 @@ pub struct PublicKey(ArrayVec<u8, { Self::MAX }>);
 
 impl PublicKey {
     /// The most bytes of a key.
-    pub const MAX: usize = 65;
+    pub const MAX: usize = KEY_MAX;
 
     /// The key that these bytes are; `None` if there are none, or more than [`MAX`](Self::MAX). Whether
     /// they are a key of some suite shows when they are used.

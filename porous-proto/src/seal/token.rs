@@ -11,6 +11,7 @@ use super::hkdf::{expand, extract};
 use super::noise::TAG;
 use super::provider::{Provider, Suite, Unsupported};
 use super::secret::{Psk, Secret, TokenKey};
+use crate::frame;
 use crate::wire::{NoRoom, Reader, Writer};
 
 /// What all that is hashed and sealed of a token begins with.
@@ -107,6 +108,9 @@ impl From<Unsupported> for TokenRefusal {
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(ArrayVec<u8, { Self::MAX }>);
+
+// The form that carries a token is read below this room, which it must not know of.
+const _: () = assert!(Token::MAX == frame::TOKEN_MAX);
 
 impl Token {
     /// The most bytes of a token.

@@ -165,6 +165,7 @@ fn reserved_bits_of_byte_0_are_refused() {
     );
     assert_eq!(error(&with(&request(), 0, &[0xC4])), Reserved);
     assert_eq!(error(&with(&acknowledge(), 0, &[0xD1])), Reserved);
+    assert_eq!(error(&with(&acknowledge(), 0, &[0xD2])), Reserved, "AUTH");
     assert_eq!(error(&with(&refuse(Refusal::Full), 0, &[0xE1])), Reserved);
     assert_eq!(error(&with(&refuse(Refusal::Full), 0, &[0xF3])), Version);
     let end = DisconnectAck {
@@ -175,6 +176,10 @@ fn reserved_bits_of_byte_0_are_refused() {
         error(&with(&bytes_of(|b| end.encode(b)), 0, &[0xF3])),
         UnknownType
     );
+    for with_mac in [0xF8, 0xF9] {
+        let form = with(&bytes_of(|b| end.encode(b)), 0, &[with_mac]);
+        assert_eq!(error(&form), UnknownType);
+    }
 }
 
 #[test]

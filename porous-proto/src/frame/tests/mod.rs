@@ -6,6 +6,8 @@ mod fuzz;
 mod long_forms;
 mod offers;
 mod round_trip;
+#[cfg(feature = "seal")]
+mod sealed;
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -17,6 +17,7 @@ export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 RUSTUP_AUTO_INSTALL=0
 TESTS=(
     what_decodes_is_in_its_bounds_and_has_one_spelling
     what_the_document_writes_the_library_reads_and_would_write
+    what_the_document_writes_of_sealing_the_library_reads_and_would_write
     what_is_spelled_in_a_longer_way_is_refused
     what_is_damaged_is_refused_or_means_something_else
     a_host_stands_any_bytes

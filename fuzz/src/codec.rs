@@ -3,6 +3,7 @@
 use porous_proto::hooks::codec::{
     self, Ack, Agreement, Check, Connect, Form, Message, Packet, Short,
 };
+use porous_proto::hooks::sealing;
 use porous_proto::{Integrity, Malformed, Mode};
 use porous_tests::encoder;
 
@@ -67,6 +68,8 @@ pub fn seal(datagram: &mut Vec<u8>, agreement: &Agreement) {
         return;
     };
     let start = match datagram[..] {
+        // What is sealed has no check.
+        [0xD2, ..] => return,
         [first, low, high, ..] if first >> 4 == 0xD => {
             3 + usize::from(low) + 256 * usize::from(high)
         }
@@ -104,7 +107,21 @@ pub fn read(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malform
         check_form(form, datagram, agreement);
     }
     match &forms[..] {
-        [_] | [Form::Acknowledge(_), Form::Request(_) | Form::Short(_)] => Ok(forms),
+        // Message 1 never stands alone.
+        [
+            Form::Sealed(sealing::Form::First { nonces, .. }),
+            Form::Request(request),
+        ] => {
+            assert!(!request.cookie && request.nonces == *nonces);
+            Ok(forms)
+        }
+        [Form::Sealed(sealing::Form::First { .. })] => panic!("{forms:?}"),
+        [_]
+        | [Form::Acknowledge(_), Form::Request(_) | Form::Short(_)]
+        | [
+            Form::Sealed(sealing::Form::Second { .. }),
+            Form::SealedShort(_),
+        ] => Ok(forms),
         _ => panic!("{forms:?}"),
     }
 }
@@ -149,7 +166,46 @@ fn check_form(form: &Form, datagram: &[u8], agreement: &Agreement) {
         }
         Form::Reset(id) => assert!((1..=20).contains(&id.len())),
         Form::Short(short) => check_short(short, agreement),
+        Form::Sealed(sealed) => check_sealed(sealed),
+        Form::SealedShort(short) => {
+            assert_eq!(short.connection_id.len(), agreement.connection_id_len);
+            assert!(short.sealed.len() >= 16);
+        }
     }
+}
+
+fn check_sealed(form: &sealing::Form) {
+    // Suites 1 and 2 have keys of 32 bytes, others of 1 to 65.
+    let keys = |suite| match suite {
+        0 => panic!("no suite"),
+        1 | 2 => (32, 32),
+        _ => (1, 65),
+    };
+    let nonces = match form {
+        sealing::Form::First {
+            nonces,
+            terms,
+            message,
+        } => {
+            let (least, most) = keys(terms.suite);
+            assert!((least + 16..=most + 255 + 16).contains(&message.len()));
+            assert!(terms.psk.is_none() || terms.token.is_none());
+            let mut token = terms.token.iter();
+            assert!(token.all(|token| (1..=372).contains(&token.len())));
+            nonces
+        }
+        sealing::Form::Second {
+            nonces,
+            suite,
+            message,
+        } => {
+            let (least, most) = keys(*suite);
+            assert!((least + 17..=most + 1 + 20 + 255 + 16).contains(&message.len()));
+            nonces
+        }
+        sealing::Form::Goodbye { nonces, .. } => nonces,
+    };
+    assert!(!nonces.contains(&0));
 }
 
 fn check_connect(connect: &Connect) {

@@ -7,6 +7,7 @@ use porous_proto::Integrity;
 use porous_proto::hooks::codec::{self, Agreement, Form};
 use porous_tests::encoder;
 
+pub mod sealed;
 mod short;
 
 pub use short::Short;

@@ -3,6 +3,7 @@
 
 use bolero::{TypeGenerator, check};
 use porous_fuzz::codec::{Choice, agreement, read, seal};
+use porous_fuzz::plan::sealed::Sealed;
 use porous_fuzz::plan::{Plan, Short};
 use porous_proto::hooks::codec::Check;
 use porous_proto::{Integrity, Malformed};
@@ -14,6 +15,18 @@ enum Damage {
     Bits(u16, u8),
     Byte(u16, u8),
     Truncated(u16),
+}
+
+fn damaged(bytes: &mut Vec<u8>, damage: &[Damage]) {
+    for damage in damage.iter().take(4) {
+        let (Damage::Bits(at, _) | Damage::Byte(at, _) | Damage::Truncated(at)) = *damage;
+        let at = usize::from(at) % bytes.len();
+        match *damage {
+            Damage::Bits(_, bits) => bytes[at] ^= bits,
+            Damage::Byte(_, byte) => bytes[at] = byte,
+            Damage::Truncated(_) => bytes.truncate(at + 1),
+        }
+    }
 }
 
 fn run(choice: Choice, plan: &Plan) -> Vec<u8> {
@@ -30,6 +43,21 @@ fn what_the_document_writes_the_library_reads_and_would_write() {
         .with_type::<(Choice, Plan)>()
         .with_iterations(20_000)
         .for_each(|(choice, plan)| drop(run(*choice, plan)));
+}
+
+#[test]
+fn what_the_document_writes_of_sealing_the_library_reads_and_would_write() {
+    check!()
+        .with_type::<(Choice, Sealed, Vec<Damage>)>()
+        .with_iterations(20_000)
+        .for_each(|(choice, plan, damage)| {
+            let agreement = agreement(*choice);
+            let (meant, mut bytes) = plan.encode(&agreement);
+            let forms = read(&bytes, &agreement);
+            assert_eq!(forms.as_ref(), Ok(&meant), "{bytes:02x?}");
+            damaged(&mut bytes, damage);
+            let _ = read(&bytes, &agreement);
+        });
 }
 
 /// The encoder decides which spellings differ.
@@ -66,15 +94,7 @@ fn what_is_damaged_is_refused_or_means_something_else() {
             let mut bytes = run(*choice, plan);
             let agreement = agreement(*choice);
             let before = bytes.clone();
-            for damage in damage.iter().take(4) {
-                let (Damage::Bits(at, _) | Damage::Byte(at, _) | Damage::Truncated(at)) = *damage;
-                let at = usize::from(at) % bytes.len();
-                match *damage {
-                    Damage::Bits(_, bits) => bytes[at] ^= bits,
-                    Damage::Byte(_, byte) => bytes[at] = byte,
-                    Damage::Truncated(_) => bytes.truncate(at + 1),
-                }
-            }
+            damaged(&mut bytes, damage);
             if bytes == before {
                 return;
             }

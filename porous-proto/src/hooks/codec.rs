@@ -9,6 +9,8 @@ use crate::frame::{
     self, Context, Control, FrameWriter, Header, Integrity, Layout, Malformed, Marker, Mode,
     Refusal, Rest,
 };
+#[cfg(feature = "seal")]
+use crate::hooks::sealing;
 use crate::serial;
 use crate::wire::NoRoom;
 
@@ -45,6 +47,12 @@ pub enum Form {
     Reset(Vec<u8>),
     /// The short form.
     Short(Short),
+    /// A form that only a host that seals understands.
+    #[cfg(feature = "seal")]
+    Sealed(sealing::Form),
+    /// The sealed short form behind a message of the handshake.
+    #[cfg(feature = "seal")]
+    SealedShort(sealing::SealedShort),
 }
 
 /// What REQ and ACK share.
@@ -190,15 +198,16 @@ impl Agreement {
 ///
 /// As `Malformed` says.
 pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malformed> {
+    #[cfg(feature = "seal")]
+    if let Some(sealed) = frame::decode_sealed(datagram, agreement.connection_id_len) {
+        return sealed_forms(&sealed?);
+    }
     let decoded = frame::decode(datagram, agreement.connection_id_len)?;
     let mut forms = Vec::new();
     forms.extend(decoded.acknowledge.map(|ack| Form::Acknowledge(ack.into())));
     let form = match decoded.rest {
         Rest::Nothing => return Ok(forms),
-        Rest::Request(request) => Form::Request(Connect {
-            greeting: request.greeting.to_vec(),
-            ..request.connect.into()
-        }),
+        Rest::Request(request) => Form::Request(request.into()),
         Rest::OtherVersion {
             version,
             nonce_self,
@@ -230,6 +239,22 @@ pub fn decode(datagram: &[u8], agreement: &Agreement) -> Result<Vec<Form>, Malfo
     };
     forms.push(form);
     Ok(forms)
+}
+
+/// All of a datagram that only a host that seals understands.
+#[cfg(feature = "seal")]
+fn sealed_forms(sealed: &frame::Sealed<'_>) -> Result<Vec<Form>, Malformed> {
+    let form = Form::Sealed(sealed.into());
+    let rest = match sealed {
+        frame::Sealed::First(_, request) => Some(Form::Request(request.clone().into())),
+        frame::Sealed::Second(_, Some(short)) => {
+            Some(Form::SealedShort(sealing::SealedShort::read(short)?))
+        }
+        frame::Sealed::Second(_, None)
+        | frame::Sealed::Disconnect(_)
+        | frame::Sealed::DisconnectAck(_) => None,
+    };
+    Ok(core::iter::once(form).chain(rest).collect())
 }
 
 /// Reads all of a datagram, and writes what it says. The rest of a request in another version and the
@@ -278,6 +303,15 @@ fn short(form: &frame::Short<'_>, agreement: &Agreement) -> Result<Short, Malfor
         messages: messages.into_iter().map(Message::from).collect(),
         padding: body.padding,
     })
+}
+
+impl From<frame::Request<'_>> for Connect {
+    fn from(request: frame::Request<'_>) -> Self {
+        Self {
+            greeting: request.greeting.to_vec(),
+            ..request.connect.into()
+        }
+    }
 }
 
 impl From<frame::Connect> for Connect {
@@ -387,13 +421,13 @@ pub(crate) fn write_again(
     connection_id_len: usize,
     context: Context,
 ) -> Result<Vec<u8>, Malformed> {
+    #[cfg(feature = "seal")]
+    if let Some(sealed) = frame::decode_sealed(datagram, connection_id_len) {
+        return write_sealed_again(datagram, &sealed?);
+    }
     let decoded = frame::decode(datagram, connection_id_len)?;
-    let write = |encode: &dyn Fn(&mut [u8]) -> Result<usize, NoRoom>| {
-        let mut buffer = vec![0; datagram.len()];
-        let length = encode(&mut buffer).expect("no more bytes than there were");
-        buffer.truncate(length);
-        buffer
-    };
+    let write =
+        |encode: &dyn Fn(&mut [u8]) -> Result<usize, NoRoom>| written(datagram.len(), encode);
     let mut again = Vec::new();
     if let Some(acknowledge) = &decoded.acknowledge {
         let known = write(&|buffer| acknowledge.encode_acknowledge(buffer));
@@ -401,14 +435,7 @@ pub(crate) fn write_again(
     }
     again.extend(match &decoded.rest {
         Rest::Nothing => Vec::new(),
-        Rest::Request(request) => {
-            let known = write(&|buffer| request.connect.encode_request(request.greeting, buffer));
-            let form = datagram.get(again.len()..);
-            let mut bytes = with_unknown(known, form.expect("an acknowledgement is a part of it"));
-            let length = request.datagram_length.checked_sub(again.len());
-            bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
-            bytes
-        }
+        Rest::Request(request) => write_request(request, datagram, again.len()),
         // Nothing but the head is known of it.
         Rest::OtherVersion { .. } => datagram.to_vec(),
         Rest::Refuse(refuse) => write(&|buffer| refuse.encode(buffer)),
@@ -418,6 +445,44 @@ pub(crate) fn write_again(
         Rest::Short(form) => reencode_short(form, context)?,
     });
     Ok(again)
+}
+
+/// The same, of a datagram that only a host that seals understands.
+#[cfg(feature = "seal")]
+fn write_sealed_again(datagram: &[u8], sealed: &frame::Sealed<'_>) -> Result<Vec<u8>, Malformed> {
+    let mut again = sealing::Form::from(sealed).encode();
+    match sealed {
+        frame::Sealed::First(_, request) => {
+            again.extend(write_request(request, datagram, again.len()));
+        }
+        frame::Sealed::Second(_, Some(short)) => {
+            again.extend(sealing::SealedShort::read(short)?.encode());
+        }
+        frame::Sealed::Second(_, None)
+        | frame::Sealed::Disconnect(_)
+        | frame::Sealed::DisconnectAck(_) => {}
+    }
+    Ok(again)
+}
+
+/// A request with its padding, which begins `start` bytes behind the front of `datagram`.
+fn write_request(request: &frame::Request<'_>, datagram: &[u8], start: usize) -> Vec<u8> {
+    let known = written(datagram.len(), |buffer| {
+        request.connect.encode_request(request.greeting, buffer)
+    });
+    let form = datagram.get(start..);
+    let mut bytes = with_unknown(known, form.expect("an acknowledgement is a part of it"));
+    let length = request.datagram_length.checked_sub(start);
+    bytes.resize(length.expect("an acknowledgement is a part of it"), 0);
+    bytes
+}
+
+/// What `encode` writes, `most` bytes at most.
+fn written(most: usize, encode: impl FnOnce(&mut [u8]) -> Result<usize, NoRoom>) -> Vec<u8> {
+    let mut buffer = vec![0; most];
+    let length = encode(&mut buffer).expect("no more bytes than there were");
+    buffer.truncate(length);
+    buffer
 }
 
 /// A form with the parameters that are not known: they are taken over from the form at the front of

@@ -569,8 +569,80 @@ fn bytes(length: core::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<
     prop::collection::vec(any::<u8>(), length)
 }
 
+/// A datagram of one of these kinds.
+fn datagram() -> impl Strategy<Value = Vec<u8>> {
+    let key_tag = any::<Option<[u8; 4]>>();
+    let proof = (0..3, any::<u32>(), bytes(1..=TOKEN_MAX));
+    let suite = prop_oneof![Just(1), Just(2), 3..=255_u8];
+    let first = (suite.clone(), key_tag, proof, bytes(48..=303), 0..200_usize).prop_map(
+        |(suite, key_tag, (kind, number, token), message, padding)| {
+            let proof = match kind {
+                0 => Proof::None,
+                1 => Proof::Psk(number),
+                _ => Proof::Token(&token),
+            };
+            let terms = Terms {
+                suite,
+                key_tag,
+                proof,
+            };
+            let form = bytes_of(|buffer| first_of(terms, &message).encode(buffer));
+            // What is written is what is read.
+            let datagram = opening(&form);
+            let Ok(Sealed::First(read, _)) = read(&datagram) else {
+                panic!("message 1");
+            };
+            assert_eq!(read, first_of(terms, &message));
+            [datagram, vec![0; padding]].concat()
+        },
+    );
+    let second = (suite, bytes(49..=324), 0x40..=0x4F_u8, 0..300_usize).prop_map(
+        |(suite, message, byte0, sealed)| {
+            let form = bytes_of(|buffer| second_of(suite, &message).encode(buffer));
+            assert_eq!(
+                read(&form),
+                Ok(Sealed::Second(second_of(suite, &message), None))
+            );
+            match sealed {
+                0 => form,
+                sealed => [form, short_form(byte0, sealed - 1)].concat(),
+            }
+        },
+    );
+    let bye = (any::<[u8; MAC]>(), any::<u32>()).prop_map(|(mac, reason)| {
+        bytes_of(|buffer| encode_disconnect(&Disconnect { reason, ..BYE }, buffer, |_| mac))
+    });
+    let ack = any::<[u8; MAC]>()
+        .prop_map(|mac| bytes_of(|buffer| encode_disconnect_ack(&BYE_ACK, buffer, |_| mac)));
+    prop_oneof![4 => first, 2 => second, 1 => bye, 1 => ack]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn what_is_written_is_read_and_written_alike(datagram in datagram()) {
+        prop_assert_eq!(reencode(&datagram, 4, CONTEXT), Ok(datagram));
+    }
+
+    #[test]
+    fn what_decodes_from_damaged_datagrams_encodes_to_the_same_bytes(
+        mut datagram in datagram(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 0..4),
+        from_the_front: bool,
+    ) {
+        for (at, byte, edit) in edits {
+            let at = at.index(if from_the_front { datagram.len().min(40) } else { datagram.len() });
+            match edit {
+                0 => datagram[at] ^= 1 << (byte % 8),
+                1 => datagram[at] = byte,
+                _ => datagram.truncate(at + 1),
+            }
+        }
+        if let Ok(again) = reencode(&datagram, 4, CONTEXT) {
+            prop_assert_eq!(again, datagram);
+        }
+    }
 
     #[test]
     fn any_body_of_an_acknowledgement_has_one_spelling(body in bytes(0..=420), flags in 0..16_u8) {

@@ -2,6 +2,8 @@
 //! implementation of Noise, and the examples of the protocol's specification.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+extern crate alloc;
+
 mod examples;
 mod handshake;
 mod keys;

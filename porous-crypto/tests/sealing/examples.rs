@@ -1,5 +1,5 @@
 //! One connection from the token to the goodbye, byte for byte: what another implementation, in another
-//! language, has computed (`docs/vectors/seal.py`).
+//! language, has computed (`docs/vectors/seal.py`), and what `docs/wire.md` shows.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -16,6 +16,8 @@ use crate::tokens::Counting;
 use crate::{hex, kit, suites};
 
 const EXAMPLES: &str = include_str!("../../../docs/vectors/sealed.txt");
+
+const DOCUMENT: &str = include_str!("../../../docs/wire.md");
 
 const APPLICATION: u64 = 0x0123_4567_89ab_cdef;
 
@@ -228,6 +230,31 @@ fn the_goodbyes_of_the_example_have_their_macs() {
     assert_eq!(form, example("disc ack"));
     let (bytes, code) = covered(&form).unwrap();
     assert_eq!(mac(bytes), code);
+}
+
+/// The examples of sealing in `docs/wire.md` are these, and all datagrams of these are there.
+#[test]
+fn the_document_shows_the_same_bytes() {
+    let mut shown: Vec<Vec<u8>> = Vec::new();
+    for block in DOCUMENT.split("```hex\n").skip(1) {
+        let (head, lines) = block.split("```").next().unwrap().split_once('\n').unwrap();
+        if head.ends_with(" sealed") {
+            let code = lines.lines().map(|line| line.split('#').next().unwrap());
+            shown.push(hex(&code.collect::<String>()));
+        }
+    }
+    let mut examples = examples();
+    examples.retain(|name, _| {
+        name.starts_with("step") || name.starts_with("frame") || name.starts_with("disc")
+    });
+    let mut datagrams: Vec<Vec<u8>> = examples.into_values().collect();
+    shown.sort();
+    datagrams.sort();
+    assert_eq!(shown, datagrams);
+    // The token stands in its section as well.
+    let of_token = DOCUMENT.split_once("### Tokens").unwrap().1;
+    let block = of_token.split("```text\n").nth(1).unwrap();
+    assert_eq!(hex(block.split("```").next().unwrap()), example("token"));
 }
 
 /// Ten phases of both suites; what is not of the stream does not open.

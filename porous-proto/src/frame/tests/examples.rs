@@ -1,6 +1,8 @@
 //! The examples of `docs/wire.md` decode in their contexts, and encode to the same bytes.
 
 use super::*;
+#[cfg(feature = "seal")]
+use crate::hooks::sealing::SealedShort;
 
 const DOCUMENT: &str = include_str!("../../../../docs/wire.md");
 
@@ -33,6 +35,11 @@ impl Example {
             .find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
     }
 
+    /// Whether it is of a sealed connection.
+    fn is_sealed(&self) -> bool {
+        self.head.ends_with(" sealed")
+    }
+
     fn number(&self, key: &str) -> Option<u64> {
         self.text(key).map(|value| value.parse().unwrap())
     }
@@ -61,7 +68,14 @@ impl Example {
     }
 }
 
+/// The examples that every host understands.
 fn examples() -> Vec<Example> {
+    let mut examples = all_examples();
+    examples.retain(|example| !example.is_sealed());
+    examples
+}
+
+fn all_examples() -> Vec<Example> {
     let blocks = DOCUMENT.split("```hex\n").skip(1);
     blocks
         .map(|block| Example::parse(block.split("```").next().unwrap()))
@@ -81,6 +95,38 @@ fn every_example_encodes_to_the_same_bytes() {
         let again = reencode(&example.bytes, example.size("cid"), example.context());
         assert_eq!(again.as_ref(), Ok(&example.bytes), "{example:02x?}");
     }
+}
+
+/// Of sealed connections. The last bytes are those of the tag or MAC, and what is sealed stays as it is.
+#[cfg(feature = "seal")]
+#[test]
+fn every_sealed_example_encodes_to_the_same_bytes() {
+    let mut forms = Vec::new();
+    for example in all_examples().iter().filter(|example| example.is_sealed()) {
+        let connection_id_len = example.size("cid");
+        let again = if example.bytes[0] & 0xC0 == 0x40 {
+            let short = SealedShort::decode(&example.bytes, connection_id_len);
+            short.map(|short| short.encode())
+        } else {
+            reencode(&example.bytes, connection_id_len, example.context())
+        };
+        assert_eq!(again.as_ref(), Ok(&example.bytes), "{example:02x?}");
+        forms.push(example.bytes[0]);
+    }
+    assert_eq!(forms, [0xD2, 0xD2, 0x44, 0x58, 0xF8, 0xF9]);
+}
+
+/// Hosts do not seal yet, whatever the features.
+#[test]
+fn long_forms_of_sealed_connections_are_refused() {
+    let mut causes = Vec::new();
+    for example in all_examples().iter().filter(|example| example.is_sealed()) {
+        if example.bytes[0] >= 0xC0 {
+            causes.push(decode(&example.bytes, 4).unwrap_err());
+        }
+    }
+    let (reserved, unknown) = (Malformed::Reserved, Malformed::UnknownType);
+    assert_eq!(causes, [reserved, reserved, unknown, unknown]);
 }
 
 #[test]

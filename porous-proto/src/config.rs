@@ -15,6 +15,8 @@ pub(crate) use self::timeouts::Timeouts;
 use crate::congestion::Congestion;
 use crate::error::ConfigError;
 use crate::frame::{ConnectionId, Offer, Suites};
+#[cfg(feature = "seal")]
+use crate::seal::Suite;
 
 /// How urgent a channel is for the host that sends on it: everything of high priority leaves before
 /// anything of low priority (§3.1).
@@ -97,6 +99,8 @@ pub struct Config {
     congestion: Option<Congestion>,
     pub(crate) connection_id_len: u8,
     listen_allowed: bool,
+    /// None in a host that does not seal.
+    suites: Suites,
     /// The id of the first frame and of each channel's first packet; 0 but in tests.
     pub(crate) first_id: u64,
 }
@@ -127,6 +131,7 @@ impl Config {
             // With the check of a datagram, 2^64 datagrams to guess for a forger that sees nothing.
             connection_id_len: 4,
             listen_allowed: true,
+            suites: Suites::NONE,
             first_id: 0,
         }
     }
@@ -252,6 +257,27 @@ impl Config {
         self
     }
 
+    /// Seals with these suites, the best first, 1 to 4 of them: connections that are made by
+    /// [`Host::connect_sealed`](crate::Host::connect_sealed), and those of hosts that ask for it. The host
+    /// needs a [`Security`](crate::seal::Security) as well. Of two hosts the one that connects decides
+    /// which suite it is, of those that both have. Without this call a host does not seal.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError::Suites`] for no suite, more than four, or one that is named twice.
+    ///
+    /// ```
+    /// use porous_proto::{Config, seal::Suite};
+    ///
+    /// assert!(Config::new().sealed(&[Suite::CHACHA_POLY, Suite::AES_GCM]).is_ok());
+    /// assert!(Config::new().sealed(&[]).is_err());
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn sealed(mut self, suites: &[Suite]) -> Result<Self, ConfigError> {
+        self.suites = Suites::of(suites).ok_or(ConfigError::Suites)?;
+        Ok(self)
+    }
+
     /// The controller that decides how many bytes may be in flight to a peer. Default: that of the policy,
     /// [`Congestion::Lean`] under [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
     ///
@@ -306,7 +332,7 @@ impl Config {
             features: 0,
             // Left out if it says nothing new, as `docs/wire.md` demands of type 11.
             path_mtu: (most > max_datagram).then_some(most),
-            sealed: Suites::default(),
+            sealed: self.suites,
             timeout_ms: self.timeouts.timeout_ms(),
         }
     }

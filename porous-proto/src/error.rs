@@ -34,6 +34,9 @@ pub enum ConnectError {
     /// The greeting has more than 255 bytes, or more than
     /// [`Config::request_size`](crate::Config::request_size) leaves room for.
     TooLong,
+    /// The host cannot seal: it lacks [`Config::sealed`](crate::Config) or
+    /// [`Host::set_security`](crate::Host), or its provider has none of the suites.
+    NotSealed,
     /// Nothing can come of the address, or of any of several: why, of the first. Only drivers refuse so,
     /// as they know what their addresses mean; a [`Host`](crate::Host) does not.
     BadAddress(BadAddress),
@@ -45,6 +48,7 @@ describe!(ConnectError {
     Self::NoAddress => "no address was given: give at least one to connect to",
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
     Self::TooLong => "the greeting is too long: give at most 255 bytes that fit Config::request_size",
+    Self::NotSealed => "this host cannot seal: give it Config::sealed and Host::set_security, with a suite of the provider",
     Self::BadAddress(why) => why.text(),
 });
 
@@ -184,6 +188,8 @@ pub enum ConfigError {
     ConnectionIdLen,
     /// A reply limit is not 1 to 1,000,000 a second.
     ReplyLimit,
+    /// The suites are not 1 to 4, each named once.
+    Suites,
     /// A value is zero. The name is that of the setter of [`Config`](crate::Config), and, if the setter
     /// has several values, which one.
     Zero(&'static str),
@@ -204,6 +210,7 @@ impl fmt::Display for ConfigError {
             }
             Self::ConnectionIdLen => "connection ids must have 0 to 20 bytes",
             Self::ReplyLimit => "reply limits must be 1 to 1000000 a second",
+            Self::Suites => "a host seals with 1 to 4 suites: name each once",
             Self::Zero(value) => return write!(f, "{value} must not be zero"),
         })
     }

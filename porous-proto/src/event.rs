@@ -186,6 +186,9 @@ pub enum DisconnectReason {
     /// The system cannot send to any of the addresses that were tried: it has no route there, or does
     /// not allow it.
     Unreachable,
+    /// The connection was sealed, and 2^36 datagrams came that were not of the remote host: more would make
+    /// it likely that one is taken (RFC 9001 §6.6). It makes sense to connect again.
+    TooManyForgeries,
     /// A bug in porous was caught and contained: please report it.
     InternalError,
 }
@@ -331,11 +334,14 @@ pub enum Ignored {
     /// 50,000 messages a second are taken, and as many once. To its sender the frame counts as lost, so
     /// that it slows down.
     TooMuchWork,
+    /// A datagram of a connection that is sealed, or is to be, which was not sealed by the remote host:
+    /// it is forged, damaged, or far too late.
+    Unauthenticated,
 }
 
 impl Ignored {
     /// The number of causes.
-    pub(crate) const COUNT: usize = 16;
+    pub(crate) const COUNT: usize = 17;
 
     /// The number of this cause, from 1 on, for a foreign interface and for logs. It stays the same
     /// in all versions: new causes get new numbers. All malformed datagrams have number 1.
@@ -363,6 +369,7 @@ impl Ignored {
             Self::WrongState => 14,
             Self::TooFarAhead => 15,
             Self::TooMuchWork => 16,
+            Self::Unauthenticated => 17,
         }
     }
 

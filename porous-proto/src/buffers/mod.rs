@@ -109,6 +109,9 @@ pub(crate) struct Buffers {
     room: usize,
     /// When the current period ends.
     period_ends: Instant,
+    /// Where a sealed datagram is opened. It keeps its memory from one to the next.
+    #[cfg(feature = "seal")]
+    pub(crate) scratch: Vec<u8>,
 }
 
 impl Buffers {
@@ -121,6 +124,8 @@ impl Buffers {
             spare: Vec::new(),
             room: usize::try_from(room).unwrap_or(usize::MAX),
             period_ends: Instant::ZERO,
+            #[cfg(feature = "seal")]
+            scratch: Vec::new(),
         }
     }
 

@@ -146,6 +146,12 @@ pub(crate) struct FirstAuth<'a> {
 }
 
 impl FirstAuth<'_> {
+    /// The most bytes of the form with a greeting of this length, and without a token.
+    pub(crate) const fn longest(greeting: usize) -> usize {
+        const REST: usize = long::HEAD + TERMS_MAX - TOKEN_MAX + KEY_MAX + SEAL_TAG;
+        REST.saturating_add(greeting)
+    }
+
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {
         debug_assert!(first_lengths(self.terms.suite).contains(&self.message.len()));
         encode(buffer, [self.nonce_self, self.nonce_peer], |writer| {

@@ -3,6 +3,8 @@
 
 use crate::wire::{NoRoom, Reader, all_zero};
 
+#[cfg(feature = "seal")]
+use super::auth::FirstAuth;
 use super::long::{self, ACKNOWLEDGE, HEAD, Long, REQUEST, VERSION};
 use super::offer::{encode_greeting, greeting_length};
 use super::{ConnectionId, Malformed, Offer};
@@ -138,6 +140,9 @@ pub(crate) struct Request<'a> {
     pub(crate) datagram_length: usize,
     /// The request without its padding.
     form: &'a [u8],
+    /// The message of the handshake of a sealed connection that stood in front.
+    #[cfg(feature = "seal")]
+    pub(crate) auth: Option<FirstAuth<'a>>,
 }
 
 impl<'a> Request<'a> {
@@ -157,7 +162,27 @@ impl<'a> Request<'a> {
             greeting,
             datagram_length,
             form: long.form,
+            #[cfg(feature = "seal")]
+            auth: None,
         })
+    }
+
+    /// The request with this message in front.
+    #[cfg(feature = "seal")]
+    pub(crate) fn with_auth(self, auth: FirstAuth<'a>) -> Self {
+        let auth = Some(auth);
+        Self { auth, ..self }
+    }
+
+    /// The request as it came, without its padding.
+    #[cfg(feature = "seal")]
+    pub(crate) const fn form(&self) -> &'a [u8] {
+        self.form
+    }
+
+    /// Whether the connection is to be sealed.
+    pub(crate) fn asks_to_seal(&self) -> bool {
+        !self.connect.offer.sealed.is_empty()
     }
 
     /// A request without a greeting, for tests.
@@ -168,6 +193,8 @@ impl<'a> Request<'a> {
             greeting: &[],
             datagram_length: 0,
             form: &[],
+            #[cfg(feature = "seal")]
+            auth: None,
         }
     }
 

@@ -49,7 +49,7 @@ impl ConnectionId {
     }
 
     /// Reads an id with a leading length byte, as long forms carry it.
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+    pub(crate) fn decode(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let length = usize::from(reader.u8()?);
         // Before the bytes are read: a length that is out of range is no datagram that ends too early.
         if length > Self::MAX {

@@ -96,3 +96,13 @@ pub(super) fn encode(
     writer.patch_u16(1, length.ok_or(NoRoom)?)?;
     Ok(end)
 }
+
+/// Notes in a long form how long it is.
+#[cfg(feature = "seal")]
+pub(super) fn set_length(form: &mut [u8]) -> Result<(), NoRoom> {
+    let length = form.len().checked_sub(PREFIX);
+    let length = length.and_then(|length| u16::try_from(length).ok());
+    let place = form.get_mut(1..PREFIX).ok_or(NoRoom)?;
+    place.copy_from_slice(&length.ok_or(NoRoom)?.to_le_bytes());
+    Ok(())
+}

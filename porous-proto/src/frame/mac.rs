@@ -4,8 +4,8 @@
 
 use super::Malformed;
 use super::disconnect::{DISCONNECT, DISCONNECT_ACK, Disconnect, DisconnectAck, LongControl};
-use super::long::{self, CONTROL, Long, VERSION};
-use crate::wire::{NoRoom, Writer};
+use super::long::{self, CONTROL, Long};
+use crate::wire::NoRoom;
 
 /// Bytes of a MAC: half of HMAC-SHA-256, as RFC 2104 §5 allows at least.
 pub(crate) const MAC: usize = 16;
@@ -32,9 +32,8 @@ pub(crate) fn encode_disconnect(
     buffer: &mut [u8],
     mac: impl FnOnce(&[u8]) -> [u8; MAC],
 ) -> Result<usize, NoRoom> {
-    let nonces = [form.nonce_self, form.nonce_peer];
-    let body = |writer: &mut Writer<'_>| writer.u32(form.reason);
-    encode(buffer, DISCONNECT_MAC, nonces, body, mac)
+    let length = form.encode(buffer)?;
+    append_mac(buffer, length, mac)
 }
 
 /// Writes `DISC_ACK` with a MAC, which the caller makes of all that stands before it.
@@ -43,25 +42,42 @@ pub(crate) fn encode_disconnect_ack(
     buffer: &mut [u8],
     mac: impl FnOnce(&[u8]) -> [u8; MAC],
 ) -> Result<usize, NoRoom> {
-    let nonces = [form.nonce_self, form.nonce_peer];
-    encode(buffer, DISCONNECT_ACK_MAC, nonces, |_| Ok(()), mac)
+    let length = form.encode(buffer)?;
+    append_mac(buffer, length, mac)
 }
 
-fn encode(
+/// A goodbye in plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goodbye {
+    /// DISC.
+    Request,
+    /// `DISC_ACK`.
+    Acknowledgement,
+}
+
+/// Which goodbye a datagram is that this host has written; `None` if it is none.
+pub(crate) fn goodbye_of(datagram: &[u8]) -> Option<Goodbye> {
+    match datagram.first()?.checked_sub(CONTROL)? {
+        DISCONNECT => Some(Goodbye::Request),
+        DISCONNECT_ACK => Some(Goodbye::Acknowledgement),
+        _ => None,
+    }
+}
+
+/// Puts a MAC behind the goodbye in the first `length` bytes of `buffer`, which the caller makes of all that
+/// stands before it. Returns the new length.
+pub(crate) fn append_mac(
     buffer: &mut [u8],
-    byte0: u8,
-    nonces: [u64; 2],
-    body: impl FnOnce(&mut Writer<'_>) -> Result<(), NoRoom>,
+    length: usize,
     mac: impl FnOnce(&[u8]) -> [u8; MAC],
 ) -> Result<usize, NoRoom> {
-    let length = long::encode(buffer, byte0, VERSION, nonces, |writer| {
-        body(writer)?;
-        writer.zeros(MAC)
-    })?;
-    let form = buffer.get_mut(..length).ok_or(NoRoom)?;
+    let end = length.checked_add(MAC).ok_or(NoRoom)?;
+    let form = buffer.get_mut(..end).ok_or(NoRoom)?;
+    long::set_length(form)?;
+    *form.first_mut().ok_or(NoRoom)? |= WITH_MAC;
     let (covered, place) = form.split_last_chunk_mut().ok_or(NoRoom)?;
     *place = mac(covered);
-    Ok(length)
+    Ok(end)
 }
 
 impl<'a> WithMac<'a, LongControl> {

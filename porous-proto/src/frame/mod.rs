@@ -45,7 +45,9 @@ pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
 pub(crate) use long::VERSION;
 #[cfg(feature = "seal")]
-pub(crate) use mac::{encode_disconnect, encode_disconnect_ack};
+pub(crate) use mac::{
+    Goodbye, MAC, WithMac, append_mac, encode_disconnect, encode_disconnect_ack, goodbye_of,
+};
 pub use message::Mode;
 pub(crate) use message::{
     Control, Fates, Fragment, LEAST_FRAGMENT, Length, MAX_MESSAGES, Marker, Message, Packet,
@@ -54,7 +56,9 @@ pub(crate) use offer::{Channels, GREETING_MAX, Offer, PACKET_CHARGE, Suites, gre
 pub(crate) use refuse::Refuse;
 pub use refuse::{Refusal, RefusalData};
 #[cfg(feature = "seal")]
-pub(crate) use sealed::{Sealed, decode_sealed};
+pub(crate) use sealed::{Sealed, decode_phased, decode_sealed};
+#[cfg(feature = "seal")]
+pub(crate) use short::KEY_PHASE;
 pub(crate) use short::{Body, FrameWriter, Header, Short};
 
 #[cfg(test)]

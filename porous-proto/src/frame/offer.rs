@@ -4,7 +4,11 @@
 use core::num::NonZeroU32;
 
 use super::{Integrity, Malformed};
+#[cfg(feature = "seal")]
+use crate::seal::Suite;
 use crate::wire::{NoRoom, ReadError, Reader, Writer};
+#[cfg(feature = "seal")]
+use arrayvec::ArrayVec;
 
 /// The complete offer of a host. Both hosts apply the same function to the two offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -351,6 +355,11 @@ pub(crate) struct Suites {
 impl Suites {
     pub(crate) const MAX: usize = 4;
 
+    /// Those of a host that does not seal.
+    pub(crate) const NONE: Self = Self {
+        numbers: [0; Self::MAX],
+    };
+
     /// Reads the suites of a parameter, at least one.
     pub(super) fn decode(value: &[u8]) -> Result<Self, Malformed> {
         let mut suites = Self::default();
@@ -364,6 +373,17 @@ impl Suites {
             return Err(Malformed::BadValue);
         }
         Ok(suites)
+    }
+
+    /// These suites; `None` if they are none, too many, or not distinct.
+    #[cfg(feature = "seal")]
+    pub(crate) fn of(suites: &[Suite]) -> Option<Self> {
+        let numbers: ArrayVec<u8, { Self::MAX + 1 }> = suites
+            .iter()
+            .map(|suite| suite.number())
+            .take(Self::MAX + 1)
+            .collect();
+        Self::decode(&numbers).ok()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

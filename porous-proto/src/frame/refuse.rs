@@ -92,8 +92,8 @@ pub enum Refusal {
     Full,
     /// The remote application does not want the connection, and says this.
     Application(RefusalData),
-    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal. This version
-    /// of the library never demands it: the remote host does.
+    /// One of the two hosts demands a sealed connection, and the other cannot or does not seal; or the two have
+    /// no suite in common; or one of them could not prove what the other wants to be proved.
     Security,
 }
 

@@ -8,7 +8,7 @@ use super::datagram::single;
 use super::disconnect::{Disconnect, DisconnectAck, LongControl};
 use super::long::{Long, REQUEST};
 use super::mac::{DISCONNECT_ACK_MAC, DISCONNECT_MAC, WithMac};
-use super::short::{SHORT, Short};
+use super::short::{KEY_PHASE, SHORT, Short};
 
 /// What such a datagram says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,16 @@ pub(crate) fn decode_sealed(
         DISCONNECT_MAC | DISCONNECT_ACK_MAC => Some(decode_control(datagram)),
         _ => None,
     }
+}
+
+/// Reads a short form with the phase bit, which no plain connection has; `None` if it is another datagram.
+pub(crate) fn decode_phased(
+    datagram: &[u8],
+    connection_id_len: usize,
+) -> Option<Result<Short<'_>, Malformed>> {
+    let byte0 = *datagram.first()?;
+    let is_phased = byte0 & 0xC0 == SHORT && byte0 & KEY_PHASE != 0;
+    is_phased.then(|| Short::decode_any_phase(datagram, connection_id_len))
 }
 
 fn decode_auth(datagram: &[u8], connection_id_len: usize) -> Result<Sealed<'_>, Malformed> {

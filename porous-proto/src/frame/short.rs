@@ -17,7 +17,7 @@ pub(super) const SHORT: u8 = 0x40;
 /// The place in byte 0 of the width of the frame id less one.
 const WIDTH_SHIFT: u32 = 4;
 /// The phase of the keys, in sealed datagrams; always 0 in others.
-const KEY_PHASE: u8 = 1 << 3;
+pub(crate) const KEY_PHASE: u8 = 1 << 3;
 const ACK: u8 = 1 << 2;
 const NONCE: u8 = 1 << 1;
 const ACK_NOW: u8 = 1;

@@ -1,5 +1,5 @@
 //! The sealing of the core, for tests with a provider: those of `porous-crypto`. And the forms of datagrams
-//! that only hosts that seal understand. The state machine of connections does not call any of it yet.
+//! that only hosts that seal understand. A host calls it with what it knows; here a test says all of it.
 
 use alloc::vec;
 use alloc::vec::Vec;

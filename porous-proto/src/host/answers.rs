@@ -37,6 +37,11 @@ const BUCKETS_MIN: u64 = 64;
 /// Resets get one part in this many of the answers: a few bytes provoke one.
 const RESETS: u32 = 10;
 
+/// The average time between agreements on keys: a thousand a second, each of which takes a processor 50 to
+/// 150 µs, are a tenth of it.
+#[cfg(feature = "seal")]
+const AGREEMENT_INTERVAL: Duration = Duration::from_millis(1);
+
 /// Answers get one part in this many of the bytes that the host may send to all: one stranger with a
 /// thousand addresses could make it send nothing else (P11).
 const STRANGERS: u32 = 10;
@@ -87,7 +92,8 @@ impl Reply {
     }
 }
 
-fn cookie_request(cookie: u64, nonce_peer: u64, offer: &Offer) -> Connect {
+/// The request with which a listener gives a cookie.
+pub(super) fn cookie_request(cookie: u64, nonce_peer: u64, offer: &Offer) -> Connect {
     Connect {
         cookie: true,
         nonce_self: cookie,
@@ -174,6 +180,9 @@ pub(super) struct AnswerLimits {
     addresses: Box<[Allowance]>,
     all: Allowance,
     resets: Allowance,
+    /// Of agreements on keys.
+    #[cfg(feature = "seal")]
+    agreements: Allowance,
     /// The average time between answers to one address.
     address_interval: Duration,
     /// The average time between answers to all addresses.
@@ -193,6 +202,8 @@ impl AnswerLimits {
             addresses: vec![full; buckets(config)].into_boxed_slice(),
             all: full,
             resets: full,
+            #[cfg(feature = "seal")]
+            agreements: full,
             address_interval: interval(budgets.replies_per_address),
             interval: interval(budgets.replies),
             share: Bucket::new(share(budgets.host_send_rate)),
@@ -227,6 +238,23 @@ impl AnswerLimits {
         self.resets = Allowance(resets);
         self.addresses[place] = Allowance(address);
         self.all = Allowance(all);
+        true
+    }
+}
+
+#[cfg(feature = "seal")]
+impl AnswerLimits {
+    /// Whether the host may agree on keys once more, for an address with this hash. If so, that counts.
+    pub(super) fn take_agreement(&mut self, now: Instant, hash: u64) -> bool {
+        let buckets = self.addresses.len() as u64;
+        let place = usize::try_from(hash % buckets).unwrap_or(0);
+        let address = self.addresses[place].after(now, self.address_interval);
+        let all = self.agreements.after(now, AGREEMENT_INTERVAL);
+        let (Some(address), Some(all)) = (address, all) else {
+            return false;
+        };
+        self.addresses[place] = Allowance(address);
+        self.agreements = Allowance(all);
         true
     }
 }
@@ -352,6 +380,27 @@ mod tests {
         let mut limits = AnswerLimits::new(&Config::client());
         let end = Instant::from_micros(u64::MAX - 1);
         assert!(count(&mut limits, end, Answered::Handshake, 10, |n| n) > 4);
+    }
+
+    #[cfg(feature = "seal")]
+    #[test]
+    fn a_thousand_agreements_a_second_and_twenty_with_an_address() {
+        let mut limits = AnswerLimits::new(&Config::new());
+        let now = Instant::ZERO + 1000 * MS;
+        let count = |limits: &mut AnswerLimits, now, hash: fn(u64) -> u64| {
+            let tries = (0..2000).filter(|&n| limits.take_agreement(now, hash(n)));
+            tries.count()
+        };
+        assert_eq!(count(&mut limits, now, |_| 7), 5);
+        assert_eq!(count(&mut limits, now + 50 * MS, |_| 7), 1);
+        let later = now + 9999 * MS;
+        assert_eq!(count(&mut limits, later, |n| n), 250);
+        let second: usize = (1..=1000)
+            .map(|ms| count(&mut limits, later + ms * MS, |n| n))
+            .sum();
+        assert_eq!(second, 1000);
+        // Answers are not fewer for it, but to the same address.
+        assert!(limits.take(later + 1000 * MS, 4095, Answered::Handshake));
     }
 
     /// C2.

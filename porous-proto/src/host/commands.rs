@@ -17,7 +17,11 @@ use crate::frame::RefusalData;
 use crate::ids::{Address, ChannelId, PeerId};
 use crate::options::SendOptions;
 use crate::payload::Payload;
+#[cfg(feature = "seal")]
+use crate::peer::SealedAttempt;
 use crate::peer::{Handshake, Peer};
+#[cfg(feature = "seal")]
+use crate::seal::{Credentials, Secret, Security};
 use crate::time::Instant;
 
 /// The addresses that an attempt tries, each once.
@@ -226,8 +230,79 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         to: &[A],
         greeting: &[u8],
     ) -> Result<PeerId, ConnectError> {
-        let mut targets = Targets::new(to)?;
+        let targets = Targets::new(to)?;
         self.local.check_greeting(greeting)?;
+        self.attempt(now, targets, greeting, |handshake, _| handshake)
+    }
+
+    /// As [`connect_any`](Self::connect_any), for a connection that is sealed: nobody on the way can read
+    /// what is sent, or change it, or say anything in the name of one of the two hosts. If the remote host
+    /// does not seal, or has no suite of ours, the attempt ends as
+    /// [`Refused(Security)`](crate::Refusal::Security): there is no way back to a plain connection.
+    /// [`Peer::secured`](crate::Peer::secured) tells more once it is connected.
+    ///
+    /// Both hosts need [`Config::sealed`](crate::Config::sealed) and a
+    /// [`Security`](crate::seal::Security), and one of them has to [listen](Self::listen): two hosts that
+    /// connect to each other do not seal.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::NotSealed`] if this host cannot seal. Otherwise those of
+    /// [`connect_with`](Self::connect_with): a request with the greeting has to fit
+    /// [`Config::request_size`](crate::Config::request_size), and has a message of up to 127 bytes in front.
+    ///
+    /// ```
+    /// use porous_proto::seal::Credentials;
+    /// use porous_proto::{Config, ConnectError, Host, Instant};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// let without = host.connect_sealed(Instant::ZERO, &[7], &Credentials::new());
+    /// assert_eq!(without, Err(ConnectError::NotSealed));
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn connect_sealed(
+        &mut self,
+        now: Instant,
+        to: &[A],
+        with: &Credentials,
+    ) -> Result<PeerId, ConnectError> {
+        let targets = Targets::new(to)?;
+        let security = self.local.sealing().ok_or(ConnectError::NotSealed)?.clone();
+        self.local.check_sealed_greeting(with.greeting_bytes())?;
+        self.attempt(now, targets, &[], |handshake, rng| {
+            let secret = Secret::generate(rng);
+            handshake.sealed(SealedAttempt::new(security, with.clone(), secret, now))
+        })
+    }
+
+    /// Says how the host seals, from now on: connections that are there keep their keys. Datagrams of hosts
+    /// that ask for what it does not allow any more are refused.
+    ///
+    /// ```no_run
+    /// # use porous_proto::hooks::doc::example_rng;
+    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// use porous_proto::seal::{Security, Suite};
+    /// use porous_proto::{Config, Host};
+    ///
+    /// let config = Config::new().sealed(&[Suite::CHACHA_POLY])?;
+    /// let mut host = Host::<_, u32>::new(config, example_rng());
+    /// host.set_security(Security::new(provider()));
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn set_security(&mut self, security: Security) {
+        self.local.security = Some(security);
+    }
+
+    /// Makes an attempt at these addresses. `with` adds to its handshake what it has beside.
+    fn attempt(
+        &mut self,
+        now: Instant,
+        mut targets: Targets<A>,
+        greeting: &[u8],
+        with: impl FnOnce(Handshake, &mut R) -> Handshake,
+    ) -> Result<PeerId, ConnectError> {
         let tick = self.steps.advance(now);
         // From here on other peers may lose an address: the arguments were checked before.
         targets.leave_out_taken(&mut self.table)?;
@@ -239,6 +314,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let nonce = self.rng.next_u64().max(1); // 0 stands for one that is not known
         let identity = self.strangers.identity(nonce, connection_id);
         let handshake = Handshake::new(1 + others.len(), greeting, nonce);
+        let handshake = with(handshake, &mut self.rng);
         let peer = Peer::outgoing(tick.now, identity, self.local.config.timeouts, handshake);
         let id = self.table.insert(Member::new(peer, first, others));
         self.settle(id.slot);

@@ -7,12 +7,17 @@ use super::Host;
 use super::answers::Answered;
 use super::member::Member;
 use super::roaming::Heard;
+#[cfg(feature = "seal")]
+use super::sealed;
 use super::strangers::Sender;
 use super::table::Found;
 use crate::event::{Ecn, Event, Ignored};
 use crate::frame::{
-    Connect, ConnectionId, Datagram, Disconnect, Refusal, Request, Rest, Short, decode,
+    Connect, ConnectionId, Datagram, Disconnect, DisconnectAck, Refusal, Request, Rest, Short,
+    decode,
 };
+#[cfg(feature = "seal")]
+use crate::frame::{decode_phased, decode_sealed};
 use crate::ids::{Address, Slot};
 use crate::peer::{Agreement, Peer, PeerState, Tick};
 
@@ -25,7 +30,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    const fn by(slot: Slot) -> Self {
+    pub(super) const fn by(slot: Slot) -> Self {
         let is_new = false;
         Self { slot, is_new }
     }
@@ -46,7 +51,19 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     pub(super) fn take(&mut self, ecn: Ecn, datagram: &[u8]) -> Result<Taken, Ignored> {
         let now = self.tick.now;
         let len = usize::from(self.host.local.config.connection_id_len);
+        #[cfg(feature = "seal")]
+        if let Some(sealed) = decode_sealed(datagram, len) {
+            return sealed::take(self, ecn, sealed.map_err(Ignored::Malformed)?);
+        }
+        #[cfg(feature = "seal")]
+        if let Some(short) = decode_phased(datagram, len) {
+            return self.on_short(ecn, &short.map_err(Ignored::Malformed)?);
+        }
         let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
+        #[cfg(feature = "seal")]
+        if sealed::is_unsigned(self, &rest) {
+            return Err(Ignored::Unauthenticated);
+        }
         // A request comes first: it may make the peer that the acknowledgement in front is for.
         let rest = match rest {
             Rest::Nothing => None,
@@ -64,9 +81,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 true
             })),
             Rest::Disconnect(bye) => Some(self.on_disconnect(&bye)),
-            Rest::DisconnectAck(bye) => Some(self.with_nonce(bye.nonce_peer, |peer, _| {
-                peer.on_disconnect_ack(bye.nonce_self, now)
-            })),
+            Rest::DisconnectAck(bye) => Some(self.on_disconnect_ack(&bye)),
             Rest::Reset(reset) => Some(self.on_reset(reset.connection_id)),
             Rest::Short(short) => {
                 // The acknowledgement in front may be what makes the rest the connection's.
@@ -86,7 +101,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
     }
 
-    const fn sender(&self) -> Sender<A> {
+    pub(super) const fn sender(&self) -> Sender<A> {
         Sender {
             address: self.from,
             now: self.tick.now,
@@ -94,7 +109,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes a request, with the checks in the order of `docs/wire.md`.
-    fn on_request(&mut self, request: &Request<'_>) -> Result<Taken, Ignored> {
+    pub(super) fn on_request(&mut self, request: &Request<'_>) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let connect = &request.connect;
@@ -136,7 +151,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
 
     /// Takes a request that has brought its cookie back: its sender receives at this address.
     fn on_proved(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Taken, Ignored> {
-        let (from, sender) = (self.from, self.sender());
+        let from = self.from;
         let host = &mut *self.host;
         let connect = &request.connect;
         if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
@@ -165,27 +180,39 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             // connection id: it has to wait until that peer ends (C5).
             return Err(Ignored::WrongState);
         }
-        let slot = self.let_in(request, agreement).ok_or_else(|| {
-            let strangers = &mut self.host.strangers;
-            strangers.turn_away(sender, connect.nonce_self, Refusal::Full)
-        })?;
+        let slot = self.let_in(request, agreement)?;
         Ok(Taken { slot, is_new: true })
     }
 
+    /// Refuses a host that has proved where it is, as there is no place for it.
+    fn turn_away(&mut self, request: &Request<'_>) -> Ignored {
+        let (sender, nonce) = (self.sender(), request.connect.nonce_self);
+        (self.host.strangers).turn_away(sender, nonce, Refusal::Full)
+    }
+
     /// Makes a peer, if its source has a place left.
-    fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Option<Slot> {
+    fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Slot, Ignored> {
         let (from, now) = (self.from, self.tick.now);
         let host = &mut *self.host;
         if !host.inbound.has_place(&from, &host.local.config) {
             host.stats.source_full += 1;
-            return None;
+            return Err(self.turn_away(request));
         }
         let length = host.local.config.connection_id_len;
         // Without a free id the host is as good as full.
-        let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng)?;
+        let connection_id = (host.connection_ids).draw(length, &host.table, &mut host.rng);
+        let Some(connection_id) = connection_id else {
+            return Err(self.turn_away(request));
+        };
+        #[cfg(feature = "seal")]
+        let sealed = sealed::agree(self, request, connection_id)?;
+        let host = &mut *self.host;
         // An address has one newcomer at a time, undecided or unproved: the newest. Otherwise one
         // address, with a cookie for each of its requests, could take all places.
-        let is_older = |peer: &Peer| peer.is_inbound() && peer.state() == PeerState::Connecting;
+        let is_older = |peer: &Peer| {
+            let is_newcomer = peer.is_inbound() && peer.state() == PeerState::Connecting;
+            is_newcomer && peer.gives_way_to(request.asks_to_seal())
+        };
         if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
             member.peer.replace(now);
             host.settle(slot);
@@ -195,6 +222,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let cookie = request.connect.nonce_peer;
         let identity = host.strangers.identity(cookie, connection_id);
         let mut peer = Peer::incoming(now, identity, request, agreement, &host.local.config);
+        #[cfg(feature = "seal")]
+        if let Some((sealed, greeting)) = sealed {
+            peer.seal(sealed, &greeting, host.local.config.first_id, now);
+        }
         if host.strangers.are_asked_about() {
             peer.ask();
         } else {
@@ -202,7 +233,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         let id = host.table.insert(Member::new(peer, from, &[]));
         host.inbound.insert(id.slot, &from);
-        Some(id.slot)
+        Ok(id.slot)
     }
 
     fn on_acknowledge(&mut self, ack: &Connect) -> Result<Taken, Ignored> {
@@ -210,6 +241,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let is_mine = |peer: &Peer| peer.nonce() == ack.nonce_peer && peer.state().is_live();
         let found = host.table.find_mut(self.from, is_mine);
         let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
+        #[cfg(feature = "seal")]
+        if member.peer.is_sealed() {
+            return Err(Ignored::Unauthenticated); // nothing that is said in plain makes such a connection
+        }
         let peer = &mut member.peer;
         peer.on_acknowledge(way, ack, &host.local, self.tick.now);
         // Only the remote host itself knows both nonces: it is at this address, too (D11).
@@ -221,7 +256,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes the goodbye of a peer, or of a host that an attempt of ours has met.
-    fn on_disconnect(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
+    pub(super) fn on_disconnect(&mut self, bye: &Disconnect) -> Result<Taken, Ignored> {
         let (from, sender) = (self.from, self.sender());
         let host = &mut *self.host;
         let is_mine = |peer: &Peer| peer.nonce() == bye.nonce_peer;
@@ -240,6 +275,14 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             member.make_main(way);
         }
         Ok(Taken::by(slot))
+    }
+
+    /// Takes the acknowledgement of our goodbye.
+    pub(super) fn on_disconnect_ack(&mut self, bye: &DisconnectAck) -> Result<Taken, Ignored> {
+        let now = self.tick.now;
+        self.with_nonce(bye.nonce_peer, |peer, _| {
+            peer.on_disconnect_ack(bye.nonce_self, now)
+        })
     }
 
     /// Takes the goodbye of a peer from an address that is not one of its own.
@@ -287,7 +330,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     }
 
     /// Takes the traffic of a connection (`docs/wire.md`, "Short forms").
-    fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
+    pub(super) fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
         let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;
         let id = short.connection_id;

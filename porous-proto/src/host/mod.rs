@@ -10,6 +10,8 @@ mod input;
 mod member;
 mod roaming;
 mod schedule;
+#[cfg(feature = "seal")]
+mod sealed;
 mod shares;
 mod slot_mask;
 mod steps;

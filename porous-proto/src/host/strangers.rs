@@ -177,6 +177,14 @@ impl<A: Address> Strangers<A> {
         may_answer.then_some(()).ok_or(Ignored::TooManyReplies)
     }
 
+    /// Whether the host may agree on keys once more, for this address. If so, that counts.
+    #[cfg(feature = "seal")]
+    pub(super) fn check_agreement(&mut self, with: Sender<A>) -> Result<(), Ignored> {
+        let hash = self.cookies.hash(&("agreement", with.address));
+        let may_agree = self.limits.take_agreement(with.now, hash);
+        may_agree.then_some(()).ok_or(Ignored::TooManyReplies)
+    }
+
     /// Whether a peer may answer a handshake or a goodbye at this address.
     pub(super) fn check_answer_for(&mut self, peer: &Peer, to: Sender<A>) -> Result<(), Ignored> {
         // One that has ended is answered for no more often than strangers: both nonces of its connection

@@ -162,15 +162,18 @@ impl<A: Address> Table<A> {
         Some(Found { slot, way, member })
     }
 
-    /// A live peer, which is no attempt, that is sent to this address; not the newcomer in this slot.
+    /// A live peer, which is no attempt, that is sent to this address and gives way to the newcomer in this
+    /// slot.
     pub(super) fn other_at(
         &mut self,
         address: A,
         newcomer: Slot,
     ) -> Option<(Slot, &mut Member<A>)> {
+        let new = &self.at(newcomer)?.peer;
         let is_other = |&(slot, member): &(Slot, &Member<A>)| {
             let is_at = slot != newcomer && member.address() == address;
-            is_at && member.peer.state().is_live() && !member.peer.is_attempt()
+            let is_live = member.peer.state().is_live() && !member.peer.is_attempt();
+            is_at && is_live && member.peer.gives_way_to(new.is_sealed())
         };
         let (slot, _) = self.by_address(address).find(is_other)?;
         Some((slot, self.at_mut(slot)?))

@@ -5,6 +5,8 @@ mod counts;
 mod endings;
 mod handshake;
 mod news;
+#[cfg(feature = "seal")]
+mod sealed;
 mod ways;
 mod work;
 

@@ -5,12 +5,14 @@ use core::num::NonZeroU32;
 use core::time::Duration;
 
 use crate::config::Config;
+#[cfg(feature = "seal")]
+use crate::frame::SEAL_TAG;
 use crate::frame::{Channels, ConnectionId, Context, Integrity, MAX_MESSAGES, Offer, TAG};
 use crate::sequencing::SequencingParams;
 
-/// Bytes of a datagram that are kept free around a part of a packet, beside the connection id: 9 around
-/// all messages, 20 for the head of the message, 11 for an acknowledgement.
-const RESERVE: usize = 40;
+/// Bytes of a datagram that are kept free around a part of a packet, beside the connection id and the check:
+/// 5 before all messages, 20 for the head of the message, 11 for an acknowledgement.
+const RESERVE: usize = 36;
 
 /// The least number of bytes that are kept free for the connection id: the longest packet that leaves
 /// unfragmented is the same with all ids that are no longer.
@@ -49,11 +51,9 @@ pub(crate) struct Agreement {
     pub(crate) integrity: Integrity,
     /// How long the remote host stands silence, in milliseconds, if it has said so.
     remote_timeout: Option<NonZeroU32>,
-}
-
-/// Bytes of a datagram with this connection id that are kept free around a part of a packet.
-pub(crate) fn reserve(connection_id: ConnectionId) -> usize {
-    RESERVE + ID_RESERVE.max(connection_id.len())
+    /// True if the connection is sealed.
+    #[cfg(feature = "seal")]
+    is_sealed: bool,
 }
 
 impl Agreement {
@@ -83,6 +83,8 @@ impl Agreement {
                 Integrity::Crc32c => Integrity::Crc32c,
             },
             remote_timeout: theirs.timeout_ms,
+            #[cfg(feature = "seal")]
+            is_sealed: false,
         })
     }
 
@@ -114,8 +116,29 @@ impl Agreement {
             id_bytes: if self.has_short_ids() { 2 } else { 3 },
             // At most 2^16 by `Config` and the handshake.
             window: u32::try_from(self.packet_window).unwrap_or(u32::MAX),
-            tag: TAG,
+            tag: self.tag(),
         }
+    }
+
+    /// Bytes at the end of each datagram: of the check, or of the tag.
+    const fn tag(&self) -> usize {
+        #[cfg(feature = "seal")]
+        if self.is_sealed {
+            return SEAL_TAG;
+        }
+        TAG
+    }
+
+    /// These terms for a connection that is sealed.
+    #[cfg(feature = "seal")]
+    pub(crate) const fn sealed(self) -> Self {
+        let is_sealed = true;
+        Self { is_sealed, ..self }
+    }
+
+    /// Bytes of a datagram with this connection id that are kept free around a part of a packet.
+    pub(crate) fn reserve(&self, connection_id: ConnectionId) -> usize {
+        RESERVE + self.tag() + ID_RESERVE.max(connection_id.len())
     }
 
     pub(super) fn sequencing(&self, config: &Config) -> SequencingParams {

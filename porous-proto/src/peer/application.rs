@@ -1,6 +1,8 @@
 //! The upper side of a peer: what the application and the host ask it, what is counted for that, what
 //! they command and what they hear.
 
+#[cfg(feature = "seal")]
+use crate::seal::Secured;
 use alloc::boxed::Box;
 use core::time::Duration;
 
@@ -184,6 +186,21 @@ impl Peer {
     #[must_use]
     pub fn greeting(&self) -> &[u8] {
         &self.greeting
+    }
+
+    /// What proves that the connection is sealed, and by which both hosts know it; `None` of a plain
+    /// connection. There from [`Event::Request`](crate::Event::Request) on, or from
+    /// [`Event::Connected`](crate::Event::Connected), for as long as the peer is there.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert!(host.peer(peer).unwrap().secured().is_none()); // a plain connection
+    /// ```
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub fn secured(&self) -> Option<&Secured> {
+        self.secured.as_deref()
     }
 
     /// How long the remote host stands silence before it ends the connection: its

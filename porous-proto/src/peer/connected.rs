@@ -133,7 +133,10 @@ impl Connected {
             return self.session.poll_transmit(tick, buf);
         }
         // In one datagram: the remote host need not wait for the first data after the acknowledgement.
-        let start = own.acknowledge(self.session.remote_nonce(), ours, role, buf)?;
+        let start = self.session.acknowledge(own, ours, role, buf)?;
+        if start == 0 {
+            return self.session.poll_transmit(tick, buf);
+        }
         // A padded request has shown that the path carries as much; nothing longer is known to pass.
         let end = usize::from(self.session.agreement.max_datagram).min(buf.len());
         let rest = buf.get_mut(start..end).ok_or(NoRoom)?;

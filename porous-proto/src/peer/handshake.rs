@@ -9,8 +9,14 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
+#[cfg(feature = "seal")]
+use super::sealed_attempt::{Forms, SealedAttempt};
+#[cfg(feature = "seal")]
+use super::sealing::Sealed;
 use super::settings::{Identity, Role};
 use crate::event::DisconnectReason;
+#[cfg(feature = "seal")]
+use crate::frame::SecondAuth;
 use crate::frame::{Connect, Offer, Refusal, Request};
 use crate::time::Instant;
 use crate::transfer::Written;
@@ -47,6 +53,9 @@ const CANDIDATES_MAX: usize = 4;
 struct Candidate {
     request: Connect,
     greeting: Box<[u8]>,
+    /// The request as it came, which a sealed handshake binds; empty in other attempts.
+    #[cfg(feature = "seal")]
+    form: Box<[u8]>,
     /// True if it echoes our own nonce: its sender has seen our request.
     echoed: bool,
 }
@@ -115,8 +124,31 @@ impl Way {
         self.candidates.push(Candidate {
             request: request.connect.clone(),
             greeting: request.greeting.into(),
+            #[cfg(feature = "seal")]
+            form: Box::default(),
             echoed,
         });
+    }
+
+    /// Remembers a request with a cookie whole, as a sealed handshake needs it, and gives its place.
+    #[cfg(feature = "seal")]
+    fn remember_form(&mut self, request: &Request<'_>) -> usize {
+        let form = request.form();
+        // By the whole form, and not by the nonce: a copy with another offer must not hide the true one.
+        let known = (self.candidates.iter()).position(|other| *other.form == *form);
+        if let Some(known) = known {
+            return known;
+        }
+        if self.candidates.is_full() {
+            self.candidates.remove(0);
+        }
+        self.candidates.push(Candidate {
+            request: request.connect.clone(),
+            greeting: Box::default(),
+            form: form.into(),
+            echoed: true,
+        });
+        self.candidates.len() - 1
     }
 
     /// Whether a request with this nonce has come.
@@ -170,6 +202,9 @@ pub(crate) struct Handshake {
     pub(crate) winner: usize,
     /// The last refusal from one of several addresses.
     pub(super) refusal: Option<Refusal>,
+    /// There if the connection is to be sealed.
+    #[cfg(feature = "seal")]
+    sealed: Option<Box<SealedAttempt>>,
 }
 
 impl Handshake {
@@ -187,12 +222,30 @@ impl Handshake {
             ways: (0..ways).map(|_| Way::new()).collect(),
             winner: 0,
             refusal: None,
+            #[cfg(feature = "seal")]
+            sealed: None,
         }
+    }
+
+    /// The attempt at a sealed connection.
+    #[cfg(feature = "seal")]
+    pub(crate) fn sealed(self, sealed: SealedAttempt) -> Self {
+        let sealed = Some(Box::new(sealed));
+        Self { sealed, ..self }
     }
 
     /// Whether there are several addresses.
     pub(super) fn is_choice(&self) -> bool {
         self.ways.len() > 1
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) has something to do.
+    pub(super) fn deadline(&self) -> Instant {
+        #[cfg(feature = "seal")]
+        if let Some(sealed) = &self.sealed {
+            return self.retry.min(sealed.due());
+        }
+        self.retry
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
@@ -226,6 +279,12 @@ impl Handshake {
         let Some((way, cookie)) = self.next_request(now) else {
             return Ok(None);
         };
+        #[cfg(feature = "seal")]
+        if self.sealed.is_some() {
+            let len = self.write_sealed(way, own, ours, buf)?;
+            let padded = pad(len, request_size, buf)?;
+            return Ok(Some((way, Written::plain(padded))));
+        }
         let connect = own.connect(cookie.unwrap_or(0), ours, Role::Leader);
         // An echoed cookie is acknowledged and repeated in one datagram (§2.3).
         let start = match cookie {
@@ -234,10 +293,33 @@ impl Handshake {
         };
         let rest = buf.get_mut(start..).ok_or(NoRoom)?;
         let len = start + connect.encode_request(&self.greeting, rest)?;
-        // Padded, or the remote host does not answer: no answer is longer than its request (C1).
-        let padded = len.max(request_size);
-        buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
+        let padded = pad(len, request_size, buf)?;
         Ok(Some((way, Written::plain(padded))))
+    }
+
+    /// Writes a request, with message 1 before it if it is the turn of a host that gave a cookie.
+    #[cfg(feature = "seal")]
+    fn write_sealed(
+        &mut self,
+        way: usize,
+        own: &Identity,
+        ours: &Offer,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        let at = self.ways.get(way).ok_or(NoRoom)?;
+        let sealed = self.sealed.as_mut().ok_or(NoRoom)?;
+        let turn = sealed.take_turn(at.candidates.len());
+        let Some(candidate) = turn.and_then(|turn| at.candidates.get(turn)) else {
+            return own.connect_sealed(0, ours).encode_request(&[], buf);
+        };
+        let connect = own.connect_sealed(candidate.request.nonce_self, ours);
+        // The message is made of the request that follows it.
+        let form = encoded(&connect)?;
+        let start = sealed.write(&connect, &candidate.forms(&form), buf)?;
+        let len = start + form.len();
+        let place = buf.get_mut(start..len).ok_or(NoRoom)?;
+        place.copy_from_slice(&form);
+        Ok(len)
     }
 
     /// The address of the request that is to be sent now, and the cookie that the request brings back.
@@ -288,6 +370,11 @@ impl Handshake {
     /// Takes a request from an address of the attempt. One with a cookie echoes our nonce.
     pub(super) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
         let connect = &request.connect;
+        // Two hosts that connect to each other do not seal yet: only a listener answers.
+        #[cfg(feature = "seal")]
+        if self.sealed.is_some() && !connect.cookie {
+            return;
+        }
         if !connect.cookie {
             let soon = self.punch(now).unwrap_or(Instant::NEVER);
             self.retry = self.retry.min(soon);
@@ -303,6 +390,10 @@ impl Handshake {
         } else {
             at.is_struck = false; // a new attempt of a host that had refused or given up
             at.acknowledge(connect.nonce_self);
+        }
+        #[cfg(feature = "seal")]
+        if let Some(sealed) = &mut self.sealed {
+            sealed.turn_to(at.remember_form(request));
         }
         at.remember(request, echoed);
         if connect.cookie {
@@ -379,6 +470,10 @@ impl Handshake {
     pub(super) fn why_nothing_came(&self) -> DisconnectReason {
         // One of several addresses may have refused: that tells more than the silence of the others.
         let said = |at: &Way| at.is_struck || at.any_remote().is_some();
+        #[cfg(feature = "seal")]
+        if self.sealed.as_ref().is_some_and(|sealed| sealed.has_failed) {
+            return DisconnectReason::Refused(Refusal::Security);
+        }
         match self.refusal {
             Some(refusal) => DisconnectReason::Refused(refusal),
             None if self.ways.iter().any(said) => DisconnectReason::Unfinished,
@@ -429,6 +524,99 @@ impl Handshake {
         }
         self.ways.iter().all(|at| at.is_struck)
     }
+}
+
+/// What a sealed handshake adds.
+#[cfg(feature = "seal")]
+impl Handshake {
+    /// Whether the connection is to be sealed: then nothing that is said in plain makes it.
+    pub(super) const fn is_sealed(&self) -> bool {
+        self.sealed.is_some()
+    }
+
+    /// Whether a host that offers this can be sealed with, or need not be.
+    pub(super) fn suits(&self, ours: &Offer, theirs: &Offer) -> bool {
+        let sealed = self.sealed.as_ref();
+        sealed.is_none_or(|sealed| sealed.suits(ours, theirs))
+    }
+
+    /// Opens message 2, which came from some address: what the handshake has come to, who the remote host
+    /// is, and what it says. `None` if it does not open.
+    pub(super) fn finish(
+        &mut self,
+        own: &Identity,
+        ours: &Offer,
+        second: &SecondAuth<'_>,
+        now: Instant,
+    ) -> Option<(Sealed, Connect, Vec<u8>)> {
+        if !self.sealed.as_mut()?.may_look(now) {
+            return None;
+        }
+        let own = own.connect_sealed(second.nonce_self, ours);
+        let form = encoded(&own).ok()?;
+        let sealed = self.sealed.as_mut()?;
+        let met = self.ways.iter().flat_map(|at| &at.candidates);
+        let mut same = met.filter(|it| it.request.nonce_self == second.nonce_self);
+        let found = same.find_map(|candidate| {
+            let forms = candidate.forms(&form);
+            let (sealed, connection_id, said) = sealed.finish(&own.offer, &forms, second)?;
+            let remote = Connect {
+                cookie: false,
+                connection_id,
+                ..candidate.request.clone()
+            };
+            Some((sealed, remote, said))
+        });
+        sealed.has_failed |= found.is_none();
+        found
+    }
+
+    /// Whether a refusal from this address has to wait, as anybody may have forged it.
+    pub(super) fn doubts(&mut self, way: usize, refusal: Refusal, now: Instant) -> bool {
+        let Some(sealed) = &mut self.sealed else {
+            return false;
+        };
+        let at = self.ways.get_mut(way).filter(|at| !at.is_struck);
+        if let (true, Some(at)) = (sealed.doubt(way, refusal, now), at) {
+            // The cookie may have been forged, and the refusal be the answer to what was made of it.
+            sealed.turn_to(at.candidates.len());
+            at.request_due = true;
+        }
+        true
+    }
+
+    /// The next refusal that has waited for long enough, and the address that it came from.
+    pub(super) fn next_refusal(&mut self, now: Instant) -> Option<(usize, Refusal)> {
+        self.sealed.as_mut()?.next_refusal(now)
+    }
+}
+
+#[cfg(feature = "seal")]
+impl Candidate {
+    /// The forms that a handshake with this host binds. `ours`: our request.
+    fn forms<'a>(&'a self, ours: &'a [u8]) -> Forms<'a> {
+        Forms {
+            ours,
+            theirs: &self.form,
+            offer: &self.request.offer,
+        }
+    }
+}
+
+/// A request, without a greeting.
+#[cfg(feature = "seal")]
+fn encoded(request: &Connect) -> Result<Vec<u8>, NoRoom> {
+    let mut form = alloc::vec![0; request.encoded_length(&[])];
+    request.encode_request(&[], &mut form)?;
+    Ok(form)
+}
+
+/// Pads a request of `len` bytes with zeros, or the remote host does not answer: no answer is longer than its
+/// request (C1). Returns the new length.
+fn pad(len: usize, request_size: usize, buf: &mut [u8]) -> Result<usize, NoRoom> {
+    let padded = len.max(request_size);
+    buf.get_mut(len..padded).ok_or(NoRoom)?.fill(0);
+    Ok(padded)
 }
 
 #[cfg(test)]

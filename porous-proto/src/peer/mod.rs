@@ -7,6 +7,10 @@ mod disconnect;
 mod effort;
 mod handshake;
 mod outbox;
+#[cfg(feature = "seal")]
+mod sealed_attempt;
+#[cfg(feature = "seal")]
+mod sealing;
 mod session;
 mod settings;
 mod state;
@@ -21,6 +25,10 @@ use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
+#[cfg(feature = "seal")]
+pub(crate) use self::sealed_attempt::SealedAttempt;
+#[cfg(feature = "seal")]
+pub(crate) use self::sealing::{Sealed, Side};
 use self::session::Session;
 use self::settings::{Excuses, Role};
 pub(crate) use self::settings::{Identity, Settings, Tick};
@@ -30,7 +38,11 @@ use self::state::Phase;
 use crate::buffers::Buffers;
 use crate::config::{Config, Timeouts};
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored};
+#[cfg(feature = "seal")]
+use crate::frame::SecondAuth;
 use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
+#[cfg(feature = "seal")]
+use crate::seal::Secured;
 use crate::time::Instant;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
@@ -44,6 +56,9 @@ pub struct Peer {
     timeouts: Timeouts,
     /// What the remote application said with its request.
     greeting: Box<[u8]>,
+    /// There if the connection is sealed.
+    #[cfg(feature = "seal")]
+    secured: Option<Box<Secured>>,
     /// True if the remote host's request is to be answered (again): by an acknowledgement while there is
     /// a connection, by a goodbye or a refusal when that is over.
     answer_due: bool,
@@ -60,6 +75,8 @@ impl Peer {
             role,
             timeouts,
             greeting: Box::default(),
+            #[cfg(feature = "seal")]
+            secured: None,
             answer_due: false,
             excuses: Excuses::default(),
             books: Books::new(),
@@ -103,6 +120,41 @@ impl Peer {
             greeting: request.greeting.into(),
             ..Self::new(phase, identity, config.timeouts, Role::Listener)
         }
+    }
+
+    /// Seals the connection of a newcomer, whose message 1 said this in the place of its greeting.
+    #[cfg(feature = "seal")]
+    pub(crate) fn seal(&mut self, sealed: Sealed, greeting: &[u8], first: u64, now: Instant) {
+        self.secured = Some(sealed.secured());
+        self.greeting = greeting.into();
+        if let Some(session) = self.phase.session_mut() {
+            session.seal(sealed, first, now);
+        }
+    }
+
+    /// What a sealed connection is known by, to note what came.
+    #[cfg(feature = "seal")]
+    pub(crate) fn secured_mut(&mut self) -> Option<&mut Secured> {
+        self.secured.as_deref_mut()
+    }
+
+    /// Whether the connection is sealed, or is to be.
+    #[cfg(feature = "seal")]
+    pub(crate) const fn is_sealed(&self) -> bool {
+        self.secured.is_some() || self.is_sealed_attempt()
+    }
+
+    /// Whether the connection is sealed: never in this build.
+    #[cfg(not(feature = "seal"))]
+    #[expect(clippy::unused_self, reason = "the same call in all builds")]
+    pub(crate) const fn is_sealed(&self) -> bool {
+        false
+    }
+
+    /// Whether a newcomer may take the place of this peer. Whoever is on the path can make a plain connection in
+    /// the name of its remote host.
+    pub(crate) const fn gives_way_to(&self, is_sealed: bool) -> bool {
+        is_sealed || !self.is_sealed()
     }
 
     /// Every change of state, by Figure 1: `next` makes the new phase of the old one. False if the cause
@@ -186,6 +238,10 @@ impl Peer {
         now: Instant,
     ) {
         let own = self.identity.nonce;
+        #[cfg(feature = "seal")]
+        if (self.attempt()).is_some_and(|it| !it.suits(&ours.offer, &request.connect.offer)) {
+            return self.on_refused(way, Refusal::Security, now);
+        }
         if let Some(handshake) = self.attempt() {
             handshake.on_request(way, request, own, now);
             self.try_establish(ours, now);
@@ -201,10 +257,38 @@ impl Peer {
         ours: &Settings,
         now: Instant,
     ) {
+        #[cfg(feature = "seal")]
+        if self.attempt().is_some_and(|it| it.is_sealed()) {
+            return; // nothing that is said in plain makes a sealed connection
+        }
         if let Some(handshake) = self.attempt() {
             handshake.on_acknowledge(way, ack);
             self.try_establish(ours, now);
         }
+    }
+
+    /// Takes message 2 of the handshake of a sealed connection, from this address of an attempt.
+    #[cfg(feature = "seal")]
+    pub(crate) fn on_second(
+        &mut self,
+        way: usize,
+        second: &SecondAuth<'_>,
+        ours: &Settings,
+        now: Instant,
+    ) -> Result<(), Ignored> {
+        let own = self.identity;
+        // A copy of what has been taken changes nothing.
+        let handshake = self.attempt().ok_or(Ignored::WrongState)?;
+        let found = handshake.finish(&own, &ours.offer, second, now);
+        let (sealed, remote, said) = found.ok_or(Ignored::Unauthenticated)?;
+        // None if its application is another one: then its cookie was refused already.
+        let session = self.session_with(&remote, ours);
+        let mut session = session.ok_or(Ignored::WrongState)?;
+        self.secured = Some(sealed.secured());
+        session.seal(sealed, ours.config.first_id, now);
+        self.accept_remote(way, &remote, session, now);
+        self.greeting = said.into();
+        Ok(())
     }
 
     fn try_establish(&mut self, ours: &Settings, now: Instant) {
@@ -224,8 +308,19 @@ impl Peer {
     /// A session with this remote host; `None` if its application is another one.
     fn session_with(&self, remote: &Connect, ours: &Settings) -> Option<Box<Session>> {
         let agreement = Agreement::new(&ours.offer, &remote.offer)?;
+        #[cfg(feature = "seal")]
+        let agreement = if self.is_sealed_attempt() {
+            agreement.sealed()
+        } else {
+            agreement
+        };
         let (own, config) = (&self.identity, &ours.config);
         Some(Session::new(own, remote, agreement, config))
+    }
+
+    #[cfg(feature = "seal")]
+    const fn is_sealed_attempt(&self) -> bool {
+        matches!(&self.phase, Phase::Attempt { handshake, .. } if handshake.is_sealed())
     }
 
     /// Ends the attempt with this remote host, at this address.
@@ -262,6 +357,14 @@ impl Peer {
 
     /// Takes a refusal from this address, which names our nonce. The attempt ends when all have refused.
     pub(crate) fn on_refused(&mut self, way: usize, refusal: Refusal, now: Instant) {
+        #[cfg(feature = "seal")]
+        if (self.attempt()).is_some_and(|it| it.doubts(way, refusal, now)) {
+            return;
+        }
+        self.on_believed_refusal(way, refusal, now);
+    }
+
+    fn on_believed_refusal(&mut self, way: usize, refusal: Refusal, now: Instant) {
         let Some(handshake) = self.attempt() else {
             return;
         };
@@ -321,6 +424,12 @@ impl Peer {
         };
         match result {
             Ok(_) => self.heard(tick.now),
+            #[cfg(feature = "seal")]
+            Err(Ignored::Unauthenticated) if self.is_worn_out() => {
+                let reason = DisconnectReason::TooManyForgeries;
+                self.end(Cause::TimedOut, reason, tick.now);
+                return result;
+            }
             // No sign of life: anybody can repeat what a peer once sent, long after it is gone.
             Err(Ignored::Duplicate) => {}
             Err(_) => return result,
@@ -329,9 +438,19 @@ impl Peer {
         result
     }
 
+    /// Whether so many datagrams were forged that the connection is not safe any more.
+    #[cfg(feature = "seal")]
+    fn is_worn_out(&self) -> bool {
+        self.phase.session().is_some_and(Session::is_worn_out)
+    }
+
     /// Notes that a valid datagram came.
     fn heard(&mut self, now: Instant) {
         self.excuses = Excuses::default();
+        #[cfg(feature = "seal")]
+        if let Some(secured) = &mut self.secured {
+            secured.is_heard = true;
+        }
         // A newcomer proves itself by it; nothing else is established by being heard.
         if let Phase::Connected(connected) = &mut self.phase {
             connected.heard(now, self.timeouts.timeout);
@@ -351,6 +470,10 @@ impl Peer {
         tick: Tick,
         buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
+        #[cfg(feature = "seal")]
+        if self.is_sealed_attempt() {
+            return Err(Ignored::WrongState); // it came before the message that has its key
+        }
         let sole = self.attempt().and_then(|it| it.sole_candidate(way));
         let remote = sole.cloned().ok_or(Ignored::WrongState)?;
         // The request may be forged, and the connection id guessed: that the sender knows our nonce is
@@ -484,6 +607,11 @@ impl Peer {
         match &mut self.phase {
             Phase::Attempt { handshake, ends } => {
                 handshake.handle_timeout(now);
+                #[cfg(feature = "seal")]
+                if let Some((way, refusal)) = handshake.next_refusal(now) {
+                    self.on_believed_refusal(way, refusal, now);
+                    return self.handle_timeout(tick);
+                }
                 if excuses.is_over(ends, back + timeouts.connect_timeout, now) {
                     let reason = handshake.why_nothing_came();
                     self.end(Cause::TimedOut, reason, now);
@@ -572,8 +700,7 @@ impl Peer {
             }
             Phase::Newcomer { session, .. } => {
                 let due = core::mem::take(due);
-                let remote = session.remote_nonce();
-                due.then(|| own.acknowledge(remote, &ours.offer, self.role, buf))
+                due.then(|| session.acknowledge(own, &ours.offer, self.role, buf))
                     .transpose()?
             }
             Phase::Connected(connected) => {
@@ -607,6 +734,11 @@ impl Peer {
             Phase::Disconnected(ended) | Phase::Zombie(ended) => {
                 ended.write(own.nonce, due, buf)?
             }
+        };
+        #[cfg(feature = "seal")]
+        let len = match &mut self.secured {
+            Some(secured) => len.map(|len| secured.sign_goodbye(len, buf)).transpose()?,
+            None => len,
         };
         Ok(len.map(|len| (0, Written::plain(len))))
     }

@@ -6,15 +6,20 @@ use core::time::Duration;
 
 use arrayvec::ArrayVec;
 
-use super::agreement::{self, Agreement};
+use super::agreement::Agreement;
 use super::effort::Effort;
-use super::settings::{Identity, Tick};
+#[cfg(feature = "seal")]
+use super::sealing::{Sealed, Sealing};
+use super::settings::{Identity, Role, Tick};
 use crate::buffers::Buffers;
 use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
+#[cfg(feature = "seal")]
+use crate::frame::Malformed;
 use crate::frame::{
-    Body, Check, Connect, ConnectionId, Control, Ids, MAX_MESSAGES, Message, Mode, Packet, Short,
+    Body, Check, Connect, ConnectionId, Control, Ids, MAX_MESSAGES, Message, Mode, Offer, Packet,
+    Short,
 };
 use crate::hooks::canary::{Bug, strikes};
 use crate::options::SendOptions;
@@ -59,6 +64,9 @@ struct Checked<'b, 'p> {
 pub(super) struct Session {
     pub(super) agreement: Agreement,
     check: Check,
+    /// There if the connection is sealed.
+    #[cfg(feature = "seal")]
+    sealing: Option<Box<Sealing>>,
     pub(super) transfer: Transfer,
     pub(super) sequencing: Sequencing,
     /// Packets that were accepted by `send`.
@@ -92,7 +100,7 @@ impl Session {
             check,
             max_datagram: agreement.max_datagram,
             path_mtu: agreement.path_mtu,
-            reserve: agreement::reserve(connection_id),
+            reserve: agreement.reserve(connection_id),
             window: agreement.frame_window,
             behind: agreement.behind(),
             send_rate: agreement.send_rate,
@@ -111,12 +119,47 @@ impl Session {
         Box::new(Self {
             agreement,
             check,
+            #[cfg(feature = "seal")]
+            sealing: None,
             transfer: Transfer::new(params, first_id),
             sequencing: sequencing.with_channels(config.channels.settings()),
             sent: Counts::default(),
             received: Counts::default(),
             effort: Effort::new(),
         })
+    }
+
+    /// Seals the session, of which no datagram has left yet. `first`: the id of the first frame of both
+    /// hosts.
+    #[cfg(feature = "seal")]
+    pub(super) fn seal(&mut self, sealed: Sealed, first: u64, now: Instant) {
+        self.transfer.seal(sealed.sealer(first, now));
+        self.sealing = Some(Box::new(Sealing::new(sealed, first)));
+    }
+
+    /// Whether so many datagrams were forged that the connection is not safe any more.
+    #[cfg(feature = "seal")]
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.sealing.as_ref().is_some_and(|it| it.is_worn_out())
+    }
+
+    /// Writes the acknowledgement of the remote host's request, and returns its length in bytes: 0 if a
+    /// sealed connection has shown that it came.
+    pub(super) fn acknowledge(
+        &self,
+        own: &Identity,
+        ours: &Offer,
+        role: Role,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        #[cfg(feature = "seal")]
+        if let Some(sealing) = &self.sealing {
+            let reply = sealing.reply();
+            let place = buf.get_mut(..reply.len()).ok_or(NoRoom)?;
+            place.copy_from_slice(reply);
+            return Ok(reply.len());
+        }
+        own.acknowledge(self.remote_nonce(), ours, role, buf)
     }
 
     /// The random id of the remote host.
@@ -254,10 +297,62 @@ impl Session {
         tick: Tick,
         buffers: &mut Buffers,
     ) -> Result<PathWords, Ignored> {
+        #[cfg(feature = "seal")]
+        if self.sealing.is_some() {
+            return self.handle_sealed(short, ecn, tick, buffers);
+        }
+        #[cfg(feature = "seal")]
+        if short.phase() {
+            return Err(Ignored::Malformed(Malformed::Reserved)); // a plain connection has no phases
+        }
         // The check comes first: it alone tells a frame of this connection from a forged or late one.
         let ids = self.ids(short)?;
         let checked = self.check.verify(short.bytes, ids);
         checked.map_err(Ignored::Malformed)?;
+        self.handle_proved(short, ids.frame, ecn, tick, buffers)
+    }
+
+    /// Takes a sealed datagram in.
+    #[cfg(feature = "seal")]
+    fn handle_sealed(
+        &mut self,
+        short: &Short<'_>,
+        ecn: Ecn,
+        tick: Tick,
+        buffers: &mut Buffers,
+    ) -> Result<PathWords, Ignored> {
+        let frame = self
+            .transfer
+            .inbound
+            .expand(short.id_low, short.id_width)
+            .ok_or(Ignored::TooOld)?;
+        // Before it is opened: a copy costs next to nothing, and has nothing new in it.
+        match self.transfer.inbound.classify(frame) {
+            Arrival::Duplicate => return Err(Ignored::Duplicate),
+            Arrival::TooOld => return Err(Ignored::TooOld),
+            Arrival::New | Arrival::TooFarAhead => {}
+        }
+        let timeout = self.transfer.outbound.path.rtt.timeout();
+        let sealing = self.sealing.as_mut().ok_or(Ignored::Unauthenticated)?;
+        let mut scratch = core::mem::take(&mut buffers.scratch);
+        let opened = sealing.open((short, frame), tick.now, timeout, &mut scratch);
+        let result = opened
+            .ok_or(Ignored::Unauthenticated)
+            .and_then(|opened| self.handle_proved(&opened, frame, ecn, tick, buffers));
+        buffers.scratch = scratch;
+        result
+    }
+
+    /// Takes a datagram in of which it is proved that the remote host sent it.
+    #[inline]
+    fn handle_proved(
+        &mut self,
+        short: &Short<'_>,
+        frame: u64,
+        ecn: Ecn,
+        tick: Tick,
+        buffers: &mut Buffers,
+    ) -> Result<PathWords, Ignored> {
         // Before the messages are decoded, which is most of the work.
         if self.effort.is_spent(tick.now) {
             return Err(Ignored::TooMuchWork);
@@ -268,7 +363,7 @@ impl Session {
             .map_err(Ignored::Malformed)?;
         // Charged also if it is refused from here on: the messages were decoded.
         self.effort.decode(short.bytes.len(), messages.len());
-        let checked = self.check_body(ids.frame, &body, &messages, tick)?;
+        let checked = self.check_body(frame, &body, &messages, tick)?;
         self.make_room(&checked, tick.may_keep)?;
         self.take(short, ecn, &checked, tick, buffers)
     }

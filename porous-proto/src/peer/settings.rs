@@ -5,7 +5,11 @@ use super::agreement::Agreement;
 use crate::config::Config;
 use crate::error::ConnectError;
 use crate::event::Ignored;
-use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal, grease};
+#[cfg(feature = "seal")]
+use crate::frame::FirstAuth;
+use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal, Suites, grease};
+#[cfg(feature = "seal")]
+use crate::seal::{Crypto, Security};
 use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
 
@@ -15,12 +19,20 @@ pub(crate) struct Settings {
     pub(crate) config: Config,
     /// What the configuration says to remote hosts, in each handshake.
     pub(crate) offer: Offer,
+    /// How the host seals, if it does.
+    #[cfg(feature = "seal")]
+    pub(crate) security: Option<Security>,
 }
 
 impl Settings {
     pub(crate) fn new(config: Config) -> Self {
         let offer = config.offer();
-        Self { config, offer }
+        Self {
+            config,
+            offer,
+            #[cfg(feature = "seal")]
+            security: None,
+        }
     }
 
     /// The length of the longest datagram that the host sends, in bytes.
@@ -40,13 +52,65 @@ impl Settings {
         let application_id = self.offer.application;
         let agreement = Agreement::new(&self.offer, &connect.offer)
             .ok_or(Refusal::Incompatible { application_id })?;
-        // A host that asks for sealing never goes on without it, and this one does not seal.
-        let is_open = connect.offer.sealed.is_empty();
-        is_open.then_some(agreement).ok_or(Refusal::Security)
+        self.secure(agreement, connect).ok_or(Refusal::Security)
+    }
+
+    /// The terms with what they say of sealing; `None` if one of the two hosts demands what the other cannot
+    /// or does not want to do.
+    #[cfg(feature = "seal")]
+    fn secure(&self, agreement: Agreement, connect: &Connect) -> Option<Agreement> {
+        if connect.offer.sealed.is_empty() {
+            let allows = self.security.as_ref().is_none_or(Security::allows_plain);
+            return allows.then_some(agreement);
+        }
+        self.crypto(connect).map(|_| agreement.sealed())
+    }
+
+    /// A host that asks for sealing never goes on without it, and this one does not seal.
+    #[cfg(not(feature = "seal"))]
+    fn secure(&self, agreement: Agreement, connect: &Connect) -> Option<Agreement> {
+        connect.offer.sealed.is_empty().then_some(agreement)
+    }
+
+    /// The cryptography of a connection that the remote host asks for by this request.
+    #[cfg(feature = "seal")]
+    pub(crate) fn crypto(&self, connect: &Connect) -> Option<Crypto> {
+        let security = self.security.as_ref()?;
+        security.agree(&connect.offer.sealed, &self.offer.sealed)
+    }
+
+    /// How this host seals its attempts; `None` if it does not seal.
+    #[cfg(feature = "seal")]
+    pub(crate) fn sealing(&self) -> Option<&Security> {
+        let security = self.security.as_ref()?;
+        let can_seal = security
+            .agree(&self.offer.sealed, &self.offer.sealed)
+            .is_some();
+        can_seal.then_some(security)
+    }
+
+    /// Whether the longest request of a sealed attempt with this greeting fits.
+    #[cfg(feature = "seal")]
+    pub(crate) fn check_sealed_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
+        let request = self.longest_request().encoded_length(&[]);
+        let longest = request + FirstAuth::longest(greeting.len());
+        let fits = longest <= usize::from(self.config.path.request_size);
+        fits.then_some(()).ok_or(ConnectError::TooLong)
     }
 
     /// Whether the longest request with this greeting fits.
     pub(crate) fn check_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
+        // The request that brings a cookie back has the acknowledgement of the cookie before it.
+        let request = self.longest_request();
+        let longest = request.encoded_length(&[]) + request.encoded_length(greeting);
+        let fits = longest <= usize::from(self.config.path.request_size);
+        // Without a greeting the longest offer fits into the shortest request.
+        let is_sent = greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX);
+        is_sent.then_some(()).ok_or(ConnectError::TooLong)
+    }
+
+    /// The longest request, without a greeting.
+    fn longest_request(&self) -> Connect {
         let id = [0; ConnectionId::MAX];
         let id = id.get(..self.config.connection_id_len.into());
         let own = Identity {
@@ -54,13 +118,7 @@ impl Settings {
             connection_id: id.and_then(ConnectionId::new).unwrap_or_default(),
             secret: 0,
         };
-        let connect = own.connect(1, &self.offer, Role::Listener);
-        // The request that brings a cookie back has the acknowledgement of the cookie before it.
-        let longest = connect.encoded_length(&[]) + connect.encoded_length(greeting);
-        let fits = longest <= usize::from(self.config.path.request_size);
-        // Without a greeting the longest offer fits into the shortest request.
-        let is_sent = greeting.is_empty() || (fits && greeting.len() <= GREETING_MAX);
-        is_sent.then_some(()).ok_or(ConnectError::TooLong)
+        own.connect(1, &self.offer, Role::Listener)
     }
 }
 
@@ -97,6 +155,8 @@ impl Identity {
             // 8701), but the same throughout an attempt, as its cookie covers them. A listener's offer is
             // always the same, as it keeps nothing between two datagrams.
             offer.features |= grease(self.nonce);
+            // Who asks decides whether the connection is sealed: only a sealed attempt offers it.
+            offer.sealed = Suites::NONE;
         }
         Connect {
             cookie: false,
@@ -105,6 +165,14 @@ impl Identity {
             connection_id: self.connection_id,
             offer,
         }
+    }
+
+    /// The body of our requests for a sealed connection.
+    #[cfg(feature = "seal")]
+    pub(super) fn connect_sealed(&self, nonce_peer: u64, ours: &Offer) -> Connect {
+        let mut connect = self.connect(nonce_peer, ours, Role::Leader);
+        connect.offer.sealed = ours.sealed;
+        connect
     }
 
     /// Writes an acknowledgement of the request of the host with this random id.

@@ -178,7 +178,7 @@ impl Phase {
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
         match self {
-            Self::Attempt { handshake, ends } => handshake.retry.min(*ends),
+            Self::Attempt { handshake, ends } => handshake.deadline().min(*ends),
             Self::Newcomer { ends, .. } => *ends,
             Self::Connected(connected) => connected.deadline(),
             Self::Disconnecting(disconnecting) => disconnecting.retry.min(disconnecting.ends),

@@ -5,8 +5,10 @@
 //! and none of the algorithms: an application hands in a [`Provider`], which may be the crate
 //! `porous-crypto`, a console's library, a certified module, or the engine of a microcontroller.
 //!
-//! The state machine of connections does not seal yet. What is here is complete in itself: the interface
-//! to providers, the types of keys, and [`Token`]s.
+//! A host that has suites ([`Config::sealed`](crate::Config::sealed)) and a [`Security`] makes sealed
+//! connections by [`Host::connect_sealed`](crate::Host::connect_sealed), and as a listener for hosts that ask
+//! for it. Neither host proves who it is as yet: [`Token`]s are made and opened here, and no handshake takes
+//! them.
 //!
 //! # Secrets
 //!
@@ -19,8 +21,11 @@ mod claims;
 mod crypto;
 mod provider;
 mod secret;
+mod secured;
+mod security;
 mod token;
 
+pub(crate) mod datagram;
 pub(crate) mod gate;
 pub(crate) mod hkdf;
 pub(crate) mod noise;
@@ -28,11 +33,13 @@ pub(crate) mod phases;
 pub(crate) mod used;
 
 #[cfg(test)]
-mod toy;
+pub(crate) mod toy;
 
 pub use claims::{Claims, ClaimsError};
 pub(crate) use crypto::Crypto;
 pub use provider::{Aead, Provider, PublicKey, Suite, Unsupported, Weak};
 pub(crate) use secret::Secret;
 pub use secret::{Psk, SecretKey, Shared, TokenKey};
+pub use secured::Secured;
+pub use security::{Credentials, Security, TooLong};
 pub use token::{Token, TokenRefusal};

@@ -262,6 +262,11 @@ impl Opener {
         self.first = first;
     }
 
+    /// Whether so many frames did not open that the connection has to end.
+    pub(crate) const fn is_worn_out(&self) -> bool {
+        self.forgeries >= MOST_FORGERIES
+    }
+
     const fn count_forgery(&mut self) -> Unopened {
         self.forgeries = self.forgeries.saturating_add(1);
         if self.forgeries >= MOST_FORGERIES {

@@ -31,7 +31,7 @@ impl Secret {
         &self.0
     }
 
-    fn generate<R: CryptoRng>(rng: &mut R) -> Self {
+    pub(crate) fn generate<R: CryptoRng>(rng: &mut R) -> Self {
         // Drawn in place: a local array would stay on the stack.
         let mut secret = Self::new([0; 32]);
         rng.fill_bytes(&mut secret.0[..]);

@@ -32,6 +32,9 @@ mod width;
 pub(crate) use self::ack_timer::Urgency;
 pub(crate) use self::acked::Acked;
 pub(crate) use self::congestion_control::Gate;
+#[cfg(feature = "seal")]
+use alloc::boxed::Box;
+
 use self::congestion_control::Leaving;
 pub(crate) use self::inbound::{Inbound, Incoming, PathWords};
 use self::nonces::Nonces;
@@ -51,6 +54,8 @@ use crate::event::Ecn;
 use crate::frame::{
     AckBlock, Check, ConnectionId, Context, Control, Header, Message, Packet, Short,
 };
+#[cfg(feature = "seal")]
+use crate::seal::{datagram::Unsealed, phases::Sealer};
 use crate::source::{MessageBytes, Source};
 use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
@@ -112,6 +117,9 @@ impl TransferParams {
 #[derive(Debug)]
 pub(crate) struct Transfer {
     params: TransferParams,
+    /// There if the connection is sealed.
+    #[cfg(feature = "seal")]
+    sealer: Option<Box<Sealer>>,
     pub(crate) inbound: Inbound,
     pub(crate) outbound: Outbound,
     pub(crate) signals: Signals,
@@ -135,10 +143,18 @@ impl Transfer {
             widths: Widths::new(params.policy, first),
             nonces: Nonces::new(secret),
             gate: Gate::default(),
+            #[cfg(feature = "seal")]
+            sealer: None,
             params,
         };
         new.leave_out();
         new
+    }
+
+    /// Seals all datagrams from now on. None may have left yet.
+    #[cfg(feature = "seal")]
+    pub(crate) fn seal(&mut self, sealer: Sealer) {
+        self.sealer = Some(Box::new(sealer));
     }
 
     // What this layer is asked.
@@ -264,6 +280,10 @@ impl Transfer {
         // Only here, where the whole datagram was found valid, a right sum counts towards trust.
         self.nonces.trust();
         let is_trusted = self.nonces.is_trusted();
+        #[cfg(feature = "seal")]
+        if let Some(sealer) = &mut self.sealer {
+            sealer.on_acknowledged(acked.largest, now);
+        }
         let (outbound, inbound) = (&mut self.outbound, &mut self.inbound);
         if outbound.on_ack(acked, is_trusted, inbound, source, now) {
             self.signals.pings.on_sample(now);
@@ -548,7 +568,8 @@ impl Transfer {
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
         let store = &self.outbound.messages.store;
-        let len = plan.write(store, kept, self.params.context, &self.params.check, buf)?;
+        let len = plan.write(store, kept, self.params.context, buf)?;
+        let len = self.protect(plan, len, now, buf)?;
         self.outbound.messages.on_sent(&plan.contents, now);
         let bytes = u32::try_from(len).unwrap_or(u32::MAX);
         let sent = Sent {
@@ -593,6 +614,43 @@ impl Transfer {
         self.outbound.messages.redundancy.on_sent(len);
         self.leave_out();
         Ok(len)
+    }
+
+    /// Ends the frame in the first `len` bytes of `buf` with what shows that it is of this connection: a check,
+    /// or, of a frame that is sealed, the tag. Returns its length in bytes.
+    #[cfg(feature = "seal")]
+    #[inline]
+    fn protect(
+        &mut self,
+        plan: &Plan,
+        len: usize,
+        now: Instant,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        let Some(sealer) = &mut self.sealer else {
+            return self.params.check.append(buf, len, plan.ids());
+        };
+        let frame = Unsealed {
+            id: plan.header.id,
+            head: plan.header.length(None),
+            len,
+        };
+        let timeout = self.outbound.path.rtt.timeout();
+        frame.seal(sealer, now, timeout, buf)
+    }
+
+    /// Ends the frame in the first `len` bytes of `buf` with the check that shows that it is of this
+    /// connection. Returns its length in bytes.
+    #[cfg(not(feature = "seal"))]
+    #[inline]
+    fn protect(
+        &self,
+        plan: &Plan,
+        len: usize,
+        _: Instant,
+        buf: &mut [u8],
+    ) -> Result<usize, NoRoom> {
+        self.params.check.append(buf, len, plan.ids())
     }
 
     /// Passes over the next id if the nonces leave it out.

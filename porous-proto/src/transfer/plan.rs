@@ -9,8 +9,8 @@ use super::store::{List, Outgoing, Store};
 use crate::config::Priority;
 use crate::event::Ecn;
 use crate::frame::{
-    Check, Context, Control, FrameWriter, Header, Ids, Layout, Length, MAX_MESSAGES, MIN_PADDING,
-    Message, Packet,
+    Context, Control, FrameWriter, Header, Ids, Layout, Length, MAX_MESSAGES, MIN_PADDING, Message,
+    Packet,
 };
 use crate::source::MessageBytes;
 use crate::wire::NoRoom;
@@ -221,7 +221,7 @@ impl Plan {
         }
     }
 
-    /// Writes the frame and its check. `kept`: the bytes of a fragment that the source keeps. Returns the
+    /// Writes the frame without its check. `kept`: the bytes of a fragment that the source keeps. Returns the
     /// length in bytes. An error if `buf` is too short.
     #[inline]
     pub(super) fn write<'s>(
@@ -229,7 +229,6 @@ impl Plan {
         store: &Store,
         kept: impl Fn(&Packet<MessageBytes>) -> Option<&'s [u8]>,
         context: Context,
-        check: &Check,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
         let block = self.report.as_ref().map(|report| &report.block);
@@ -259,13 +258,15 @@ impl Plan {
         if padding > 0 {
             writer.padding(padding)?;
         }
-        let len = writer.finish();
-        let ids = Ids {
+        Ok(writer.finish())
+    }
+
+    /// The whole ids in the frame, which its check covers although only low bytes of them are sent
+    /// (`docs/deviations.md` P15).
+    pub(super) fn ids(&self) -> Ids {
+        Ids {
             frame: self.header.id,
-            // The check covers the whole newest acknowledged id, of which only low bytes are sent
-            // (`docs/deviations.md` P15).
             acked: self.report.as_ref().map(|report| report.end - 1),
-        };
-        check.append(buf, len, ids)
+        }
     }
 }

@@ -116,7 +116,7 @@ fn every_sealed_example_encodes_to_the_same_bytes() {
     assert_eq!(forms, [0xD2, 0xD2, 0x44, 0x58, 0xF8, 0xF9]);
 }
 
-/// Hosts do not seal yet, whatever the features.
+/// They have a decoder of their own, so that the one of plain forms is the same with all features.
 #[test]
 fn long_forms_of_sealed_connections_are_refused() {
     let mut causes = Vec::new();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{HostStats, Malformed, ModeCounts};
 
-const CAUSES: [(u8, Ignored); 16] = [
+const CAUSES: [(u8, Ignored); 17] = [
     (1, Ignored::Malformed(Malformed::Truncated)),
     (2, Ignored::UnknownConnection),
     (3, Ignored::WrongAddress),
@@ -20,6 +20,7 @@ const CAUSES: [(u8, Ignored); 16] = [
     (14, Ignored::WrongState),
     (15, Ignored::TooFarAhead),
     (16, Ignored::TooMuchWork),
+    (17, Ignored::Unauthenticated),
 ];
 
 #[test]
@@ -34,8 +35,8 @@ fn every_cause_of_ignoring_a_datagram_has_its_own_counter() {
         assert_eq!(stats.ignored_by_number(number), Some(count), "{cause:?}");
     }
     assert_eq!(stats.ignored_by_number(0), None);
-    assert_eq!(stats.ignored_by_number(17), None);
-    assert_eq!(stats.ignored_total(), 10 * 16 * 17 / 2);
+    assert_eq!(stats.ignored_by_number(18), None);
+    assert_eq!(stats.ignored_total(), 10 * 17 * 18 / 2);
 }
 
 /// The numbers are frozen: a new cause gets the next one, and no other changes.

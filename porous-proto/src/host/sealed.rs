@@ -1,0 +1,239 @@
+//! The datagrams of sealed connections that no other connection has: the messages of the handshake, and
+//! goodbyes that are signed (`docs/wire.md`, "Sealed connections").
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use arrayvec::ArrayVec;
+use rand_core::CryptoRng;
+
+use super::answers::cookie_request;
+use super::input::{Input, Taken};
+use super::table::Found;
+use crate::event::{Ecn, Ignored};
+use crate::frame::{
+    Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Proof,
+    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
+};
+use crate::ids::Address;
+use crate::peer::{self, Peer, Settings, Side};
+use crate::seal::noise::{Responder, Setup};
+use crate::seal::phases::Limits;
+use crate::seal::{Crypto, SecretKey, Secured};
+use crate::wire::NoRoom;
+
+/// The most bytes of message 2 of Noise, without a greeting.
+const REPLY_MAX: usize = KEY_MAX + 1 + ConnectionId::MAX + SEAL_TAG;
+
+/// The most bytes of the acknowledgement with message 2.
+const FORM_MAX: usize = 64 + REPLY_MAX;
+
+/// Message 1 of a host that may become a peer. It has opened.
+pub(super) struct Opened {
+    crypto: Crypto,
+    limits: Limits,
+    responder: Responder,
+    /// What it says.
+    pub(super) greeting: ArrayVec<u8, GREETING_MAX>,
+}
+
+impl Opened {
+    /// Opens message 1, which came with this request; the error is what its sender is told. No agreement on
+    /// keys is computed for it.
+    pub(super) fn new(
+        request: &Request<'_>,
+        first: &FirstAuth<'_>,
+        local: &Settings,
+    ) -> Result<Self, Refusal> {
+        let connect = &request.connect;
+        let security = local.security.as_ref().ok_or(Refusal::Security)?;
+        let crypto = local.crypto(connect).ok_or(Refusal::Security)?;
+        let terms = &first.terms;
+        // Neither keys of servers nor proofs of clients are known here.
+        let is_known = terms.key_tag.is_none() && terms.proof == Proof::None;
+        if !is_known || terms.suite != crypto.suite().number() {
+            return Err(Refusal::Security);
+        }
+        // The cookie was not kept: it is made again, as it came back and is ours.
+        let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
+        let mut ours = vec![0; cookie.encoded_length(&[])];
+        let written = cookie.encode_request(&[], &mut ours);
+        written.map_err(|NoRoom| Refusal::Security)?;
+        let prologue = prologue(terms, request.cookie_input(), cookie_input(&ours));
+        let setup = Setup {
+            crypto,
+            prologue: &prologue,
+            psk: None,
+        };
+        let mut said = [0; GREETING_MAX];
+        let opened = Responder::open(&setup, None, first.message, &mut said);
+        let (responder, length) = opened.map_err(|_| Refusal::Security)?;
+        Ok(Self {
+            crypto,
+            limits: security.limits(),
+            responder,
+            greeting: said.into_iter().take(length).collect(),
+        })
+    }
+
+    /// Agrees on keys, and writes message 2, in which the remote host is told the connection id that it has
+    /// to send. `None` if the remote host's key is none. `connect` is the remote host's request.
+    pub(super) fn agree(
+        self,
+        connect: &Connect,
+        connection_id: ConnectionId,
+        rng: &mut impl CryptoRng,
+    ) -> Option<peer::Sealed> {
+        let mut said = ArrayVec::<u8, { 1 + ConnectionId::MAX }>::new();
+        said.push(u8::try_from(connection_id.len()).ok()?);
+        said.extend(connection_id.as_bytes().iter().copied());
+        let ephemeral = SecretKey::generate(rng);
+        let mut message = [0; REPLY_MAX];
+        let reply = self.responder.reply(&ephemeral, &said, &mut message);
+        let (keys, length) = reply.ok()?;
+        let second = SecondAuth {
+            nonce_self: connect.nonce_peer,
+            nonce_peer: connect.nonce_self,
+            suite: self.crypto.suite().number(),
+            message: message.get(..length)?,
+        };
+        let mut form = [0; FORM_MAX];
+        let length = second.encode(&mut form).ok()?;
+        Some(peer::Sealed {
+            crypto: self.crypto,
+            keys,
+            side: Side::Responder,
+            limits: self.limits,
+            reply: Box::from(form.get(..length)?),
+        })
+    }
+}
+
+/// The keys of a host that is let in, and its greeting; `None` if the connection is plain. The datagram is
+/// ignored if the host did not show that it can seal, or is refused.
+pub(super) fn agree<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    request: &Request<'_>,
+    connection_id: ConnectionId,
+) -> Result<Option<(peer::Sealed, ArrayVec<u8, GREETING_MAX>)>, Ignored> {
+    let sender = input.sender();
+    let host = &mut *input.host;
+    let connect = &request.connect;
+    if connect.offer.sealed.is_empty() {
+        return Ok(None);
+    }
+    let first = request.auth.as_ref().ok_or(Ignored::Unauthenticated)?;
+    let opened = Opened::new(request, first, &host.local);
+    let strangers = &mut host.strangers;
+    // A client whose keys are old has to hear of it.
+    let opened =
+        opened.map_err(|refusal| strangers.turn_away(sender, connect.nonce_self, refusal))?;
+    strangers.check_agreement(sender)?;
+    let greeting = opened.greeting.clone();
+    let sealed = opened.agree(connect, connection_id, &mut host.rng);
+    let sealed = sealed.ok_or(Ignored::Unauthenticated)?;
+    Ok(Some((sealed, greeting)))
+}
+
+/// Takes a datagram that only a host that seals can read.
+pub(super) fn take<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    ecn: Ecn,
+    sealed: Sealed<'_>,
+) -> Result<Taken, Ignored> {
+    match sealed {
+        Sealed::First(first, request) => input.on_request(&request.with_auth(first)),
+        Sealed::Second(second, short) => {
+            let finished = on_second(input, &second);
+            let Some(short) = short else {
+                return finished;
+            };
+            // The message may be what makes the rest the connection's, or a repetition that is of no use.
+            let taken = input.on_short(ecn, &short);
+            taken.or_else(|cause| finished.map_err(|_| cause))
+        }
+        Sealed::Disconnect(bye) => on_disconnect(input, &bye),
+        Sealed::DisconnectAck(bye) => on_disconnect_ack(input, &bye),
+    }
+}
+
+/// Takes message 2: the answer to an attempt.
+fn on_second<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    second: &SecondAuth<'_>,
+) -> Result<Taken, Ignored> {
+    let (from, now) = (input.from, input.tick.now);
+    let host = &mut *input.host;
+    let is_mine = |peer: &Peer| peer.nonce() == second.nonce_peer && peer.state().is_live();
+    let found = host.table.find_mut(from, is_mine);
+    let Found { slot, way, member } = found.ok_or(Ignored::UnknownNonce)?;
+    member.peer.on_second(way, second, &host.local, now)?;
+    member.confirm(way);
+    host.strangers.turn_down_others(member);
+    host.settle(slot);
+    Ok(Taken::by(slot))
+}
+
+/// Takes a signed goodbye.
+fn on_disconnect<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    bye: &WithMac<'_, Disconnect>,
+) -> Result<Taken, Ignored> {
+    let nonces = [bye.form.nonce_peer, bye.form.nonce_self];
+    let secured = secured_mut(input, nonces)?;
+    if !secured.is_signed(bye.covered, bye.mac) {
+        return Err(Ignored::Unauthenticated);
+    }
+    secured.was_signed = true;
+    input.on_disconnect(&bye.form)
+}
+
+/// Takes the acknowledgement of a signed goodbye.
+fn on_disconnect_ack<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    bye: &WithMac<'_, DisconnectAck>,
+) -> Result<Taken, Ignored> {
+    let nonces = [bye.form.nonce_peer, bye.form.nonce_self];
+    if !secured_mut(input, nonces)?.is_signed(bye.covered, bye.mac) {
+        return Err(Ignored::Unauthenticated);
+    }
+    input.on_disconnect_ack(&bye.form)
+}
+
+/// Whether this is a goodbye in plain for a sealed connection whose hosts both have the keys: anybody may have
+/// written it.
+pub(super) fn is_unsigned<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    rest: &Rest<'_>,
+) -> bool {
+    let nonces = match rest {
+        Rest::Disconnect(bye) => [bye.nonce_peer, bye.nonce_self],
+        Rest::DisconnectAck(bye) => [bye.nonce_peer, bye.nonce_self],
+        Rest::Nothing
+        | Rest::Request(_)
+        | Rest::OtherVersion { .. }
+        | Rest::Refuse(_)
+        | Rest::Reset(_)
+        | Rest::Short(_) => return false,
+    };
+    secured_mut(input, nonces).is_ok_and(|secured| secured.is_heard)
+}
+
+/// What the sealed connection with these nonces, ours and the remote host's, is known by.
+fn secured_mut<'i, R: CryptoRng, A: Address>(
+    input: &'i mut Input<'_, R, A>,
+    [ours, theirs]: [u64; 2],
+) -> Result<&'i mut Secured, Ignored> {
+    let is_it = |peer: &Peer| peer.nonce() == ours && peer.remote_nonce() == Some(theirs);
+    let table = &mut input.host.table;
+    // A peer that connected to us may say goodbye from elsewhere.
+    let slot = table
+        .find(input.from, is_it)
+        .or_else(|| table.by_remote_nonce_mut(theirs).map(|(slot, _)| slot));
+    let member = slot.and_then(|slot| table.at_mut(slot));
+    let peer = member
+        .map(|member| &mut member.peer)
+        .filter(|peer| is_it(peer));
+    let secured = peer.and_then(Peer::secured_mut);
+    secured.ok_or(Ignored::UnknownNonce)
+}

@@ -1,0 +1,129 @@
+//! What is known of a sealed connection, and the keys that outlive its handshake.
+
+use core::fmt;
+
+use super::crypto::Crypto;
+use super::hkdf::hmac;
+use super::noise::Keys;
+use super::provider::Suite;
+use super::secret::Secret;
+use crate::frame::{self, Goodbye, MAC};
+use crate::wire::NoRoom;
+
+/// What proves that two hosts speak of one sealed connection: [`Peer::secured`](crate::Peer::secured).
+pub struct Secured {
+    crypto: Crypto,
+    /// Names the handshake.
+    binding: [u8; 32],
+    /// From which other secrets are derived.
+    control: Secret,
+    /// Signs goodbyes.
+    bye: Secret,
+    /// True once something that the remote host has sealed came: it has the keys, and says nothing in plain
+    /// any more.
+    pub(crate) is_heard: bool,
+    /// True if the last goodbye of the remote host was signed, and so is its acknowledgement.
+    pub(crate) was_signed: bool,
+    /// The number of goodbyes that were written while the remote host might not have had the keys.
+    goodbyes: u8,
+}
+
+impl Secured {
+    pub(crate) fn new(crypto: Crypto, keys: &Keys) -> Self {
+        let bye = hmac(crypto, keys.control.bytes(), [b"porous bye", &[], &[]]);
+        Self {
+            crypto,
+            binding: keys.binding,
+            control: keys.control.clone(),
+            bye: Secret::new(bye),
+            is_heard: false,
+            was_signed: false,
+            goodbyes: 0,
+        }
+    }
+
+    /// The algorithms.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// println!("sealed with suite {}", secured.suite().number());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn suite(&self) -> Suite {
+        self.crypto.suite()
+    }
+
+    /// A name of this connection, and no secret: both hosts have the same, and no other connection has it. A
+    /// signature of it, sent over the connection, proves that the signer is at the other end of this very
+    /// connection (RFC 9266 §2, "channel binding"; Noise §11.2).
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// let to_be_signed: &[u8; 32] = secured.binding();
+    /// # let _ = to_be_signed;
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn binding(&self) -> &[u8; 32] {
+        &self.binding
+    }
+
+    /// A secret that both hosts have and nobody else, another one for each label: a key for voice that
+    /// goes another way, for instance.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// let voice: [u8; 32] = secured.export(b"voice");
+    /// # let _ = voice;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn export(&self, label: &[u8]) -> [u8; 32] {
+        let control = self.control.bytes();
+        hmac(self.crypto, control, [b"porous export", label, &[]])
+    }
+
+    /// Signs the goodbye in the first `len` bytes of `buf`, and returns its length with the MAC. Forms that are
+    /// no goodbyes stay as they are.
+    pub(crate) fn sign_goodbye(&mut self, len: usize, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        let signs = match frame::goodbye_of(buf) {
+            None => false,
+            Some(Goodbye::Acknowledgement) => self.was_signed,
+            // A remote host that was not heard may or may not have the keys by now: it is told in both ways,
+            // in turns.
+            Some(Goodbye::Request) => {
+                self.goodbyes = self.goodbyes.wrapping_add(1);
+                self.is_heard || self.goodbyes % 2 == 1
+            }
+        };
+        if !signs {
+            return Ok(len);
+        }
+        frame::append_mac(buf, len, |covered| self.sign(covered))
+    }
+
+    /// Signs a goodbye: all of its form but the MAC.
+    pub(crate) fn sign(&self, covered: &[u8]) -> [u8; MAC] {
+        let whole = hmac(self.crypto, self.bye.bytes(), [covered, &[], &[]]);
+        let mut mac = [0; MAC];
+        for (to, from) in mac.iter_mut().zip(whole) {
+            *to = from;
+        }
+        mac
+    }
+
+    /// Whether the remote host has signed this, in a time that does not depend on where the MACs differ.
+    pub(crate) fn is_signed(&self, covered: &[u8], mac: &[u8; MAC]) -> bool {
+        let right = self.sign(covered);
+        let differs = right.iter().zip(mac).fold(0, |all, (a, b)| all | (a ^ b));
+        core::hint::black_box(differs) == 0
+    }
+}
+
+impl fmt::Debug for Secured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Secured");
+        shown.field("suite", &self.suite()).finish_non_exhaustive()
+    }
+}

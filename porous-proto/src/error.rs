@@ -37,6 +37,9 @@ pub enum ConnectError {
     /// The host cannot seal: it lacks [`Config::sealed`](crate::Config) or
     /// [`Host::set_security`](crate::Host), or its provider has none of the suites.
     NotSealed,
+    /// The server's public key is none of the suites with which this host seals, or one with which an agreement
+    /// has the same result whatever the server's secret is.
+    ServerKey,
     /// Nothing can come of the address, or of any of several: why, of the first. Only drivers refuse so,
     /// as they know what their addresses mean; a [`Host`](crate::Host) does not.
     BadAddress(BadAddress),
@@ -49,6 +52,7 @@ describe!(ConnectError {
     Self::TooManyAddresses => "at most 8 addresses of a host can be tried: leave some out",
     Self::TooLong => "the greeting is too long: give at most 255 bytes that fit Config::request_size",
     Self::NotSealed => "this host cannot seal: give it Config::sealed and Host::set_security, with a suite of the provider",
+    Self::ServerKey => "this is no public key of a server: get the right one from its owner",
     Self::BadAddress(why) => why.text(),
 });
 

@@ -148,7 +148,9 @@ pub(crate) struct FirstAuth<'a> {
 impl FirstAuth<'_> {
     /// The most bytes of the form with a greeting of this length, and without a token.
     pub(crate) const fn longest(greeting: usize) -> usize {
-        const REST: usize = long::HEAD + TERMS_MAX - TOKEN_MAX + KEY_MAX + SEAL_TAG;
+        // Suite, flags, the tag of a key, the number of a psk.
+        const TERMS: usize = 1 + 1 + KEY_TAG + 4;
+        const REST: usize = long::HEAD + TERMS + KEY_MAX + SEAL_TAG;
         REST.saturating_add(greeting)
     }
 

@@ -21,7 +21,7 @@ use crate::payload::Payload;
 use crate::peer::SealedAttempt;
 use crate::peer::{Handshake, Peer};
 #[cfg(feature = "seal")]
-use crate::seal::{Credentials, Secret, Security};
+use crate::seal::{Credentials, Secret, SecretKey, Security};
 use crate::time::Instant;
 
 /// The addresses that an attempt tries, each once.
@@ -242,14 +242,15 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// [`Peer::secured`](crate::Peer::secured) tells more once it is connected.
     ///
     /// Both hosts need [`Config::sealed`](crate::Config::sealed) and a
-    /// [`Security`](crate::seal::Security), and one of them has to [listen](Self::listen): two hosts that
+    /// [`Security`], and one of them has to [listen](Self::listen): two hosts that
     /// connect to each other do not seal.
     ///
     /// # Errors
     ///
     /// [`ConnectError::NotSealed`] if this host cannot seal. Otherwise those of
     /// [`connect_with`](Self::connect_with): a request with the greeting has to fit
-    /// [`Config::request_size`](crate::Config::request_size), and has a message of up to 127 bytes in front.
+    /// [`Config::request_size`](crate::Config::request_size), and has 114 bytes in front of it beside the
+    /// greeting. [`ConnectError::ServerKey`] if the key that the server is to have is none of a suite.
     ///
     /// ```
     /// use porous_proto::seal::Credentials;
@@ -270,6 +271,11 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let targets = Targets::new(to)?;
         let security = self.local.sealing().ok_or(ConnectError::NotSealed)?.clone();
         self.local.check_sealed_greeting(with.greeting_bytes())?;
+        if let Some(key) = with.expected() {
+            let any = SecretKey::generate(&mut self.rng);
+            let is_key = security.is_key(&self.local.offer.sealed, key, &any);
+            is_key.then_some(()).ok_or(ConnectError::ServerKey)?;
+        }
         self.attempt(now, targets, &[], |handshake, rng| {
             let secret = Secret::generate(rng);
             handshake.sealed(SealedAttempt::new(security, with.clone(), secret, now))

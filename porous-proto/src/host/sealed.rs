@@ -12,14 +12,14 @@ use super::input::{Input, Taken};
 use super::table::Found;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
-    Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Proof,
-    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
+    Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Refusal,
+    Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
 };
 use crate::ids::Address;
 use crate::peer::{self, Peer, Settings, Side};
 use crate::seal::noise::{Responder, Setup};
 use crate::seal::phases::Limits;
-use crate::seal::{Crypto, SecretKey, Secured};
+use crate::seal::{Crypto, Proved, SecretKey, Secured};
 use crate::wire::NoRoom;
 
 /// The most bytes of message 2 of Noise, without a greeting.
@@ -32,14 +32,15 @@ const FORM_MAX: usize = 64 + REPLY_MAX;
 pub(super) struct Opened {
     crypto: Crypto,
     limits: Limits,
+    proved: Proved,
     responder: Responder,
     /// What it says.
     pub(super) greeting: ArrayVec<u8, GREETING_MAX>,
 }
 
 impl Opened {
-    /// Opens message 1, which came with this request; the error is what its sender is told. No agreement on
-    /// keys is computed for it.
+    /// Opens message 1, which came with this request; the error is what its sender is told. An agreement on keys
+    /// is computed for it if it names a key of a server.
     pub(super) fn new(
         request: &Request<'_>,
         first: &FirstAuth<'_>,
@@ -49,11 +50,12 @@ impl Opened {
         let security = local.security.as_ref().ok_or(Refusal::Security)?;
         let crypto = local.crypto(connect).ok_or(Refusal::Security)?;
         let terms = &first.terms;
-        // Neither keys of servers nor proofs of clients are known here.
-        let is_known = terms.key_tag.is_none() && terms.proof == Proof::None;
-        if !is_known || terms.suite != crypto.suite().number() {
+        if terms.suite != crypto.suite().number() {
             return Err(Refusal::Security);
         }
+        let identity = security.named_identity(crypto, terms);
+        let identity = identity.ok_or(Refusal::Security)?;
+        let psk = security.proof(&terms.proof).ok_or(Refusal::Security)?;
         // The cookie was not kept: it is made again, as it came back and is ours.
         let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
         let mut ours = vec![0; cookie.encoded_length(&[])];
@@ -63,14 +65,18 @@ impl Opened {
         let setup = Setup {
             crypto,
             prologue: &prologue,
-            psk: None,
+            psk: psk.map(|(_, psk)| psk),
         };
         let mut said = [0; GREETING_MAX];
-        let opened = Responder::open(&setup, None, first.message, &mut said);
+        let opened = Responder::open(&setup, identity, first.message, &mut said);
         let (responder, length) = opened.map_err(|_| Refusal::Security)?;
         Ok(Self {
             crypto,
             limits: security.limits(),
+            proved: Proved {
+                server_key: identity.map(|identity| identity.public().clone()),
+                psk: psk.map(|&(number, _)| number),
+            },
             responder,
             greeting: said.into_iter().take(length).collect(),
         })
@@ -102,6 +108,7 @@ impl Opened {
         Some(peer::Sealed {
             crypto: self.crypto,
             keys,
+            proved: self.proved,
             side: Side::Responder,
             limits: self.limits,
             reply: Box::from(form.get(..length)?),
@@ -123,12 +130,19 @@ pub(super) fn agree<R: CryptoRng, A: Address>(
         return Ok(None);
     }
     let first = request.auth.as_ref().ok_or(Ignored::Unauthenticated)?;
-    let opened = Opened::new(request, first, &host.local);
     let strangers = &mut host.strangers;
+    // One for both agreements of a handshake; before the first of them.
+    let is_costly = first.terms.key_tag.is_some();
+    if is_costly {
+        strangers.check_agreement(sender)?;
+    }
+    let opened = Opened::new(request, first, &host.local);
     // A client whose keys are old has to hear of it.
     let opened =
         opened.map_err(|refusal| strangers.turn_away(sender, connect.nonce_self, refusal))?;
-    strangers.check_agreement(sender)?;
+    if !is_costly {
+        strangers.check_agreement(sender)?;
+    }
     let greeting = opened.greeting.clone();
     let sealed = opened.agree(connect, connection_id, &mut host.rng);
     let sealed = sealed.ok_or(Ignored::Unauthenticated)?;

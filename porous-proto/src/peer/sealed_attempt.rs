@@ -10,7 +10,7 @@ use crate::frame::{
     SecondAuth, Terms, cookie_input, prologue,
 };
 use crate::seal::noise::{Initiator, Setup};
-use crate::seal::{Credentials, Crypto, Secret, SecretKey, Security, hkdf};
+use crate::seal::{Credentials, Crypto, Proved, Secret, SecretKey, Security, hkdf};
 use crate::time::{Instant, Micros};
 use crate::wire::{NoRoom, Reader};
 
@@ -109,7 +109,7 @@ impl SealedAttempt {
     ) -> Option<(Crypto, Initiator, &'a [u8])> {
         let crypto = self.security.agree(&ours.sealed, &forms.offer.sealed)?;
         let prologue = prologue(
-            &terms(crypto),
+            &self.terms(crypto),
             cookie_input(forms.ours),
             cookie_input(forms.theirs),
         );
@@ -121,11 +121,22 @@ impl SealedAttempt {
         let setup = Setup {
             crypto,
             prologue: &prologue,
-            psk: None,
+            psk: self.credentials.proof().map(|(_, psk)| psk),
         };
-        let started = Initiator::start(&setup, None, ephemeral, greeting, out);
+        let server = self.credentials.expected();
+        let started = Initiator::start(&setup, server, ephemeral, greeting, out);
         let (initiator, length) = started.ok()?;
         Some((crypto, initiator, out.get(..length)?))
+    }
+
+    /// What message 1 says in the open.
+    fn terms(&self, crypto: Crypto) -> Terms<'static> {
+        let proof = self.credentials.proof();
+        Terms {
+            suite: crypto.suite().number(),
+            key_tag: self.credentials.expected().map(|key| crypto.key_tag(key)),
+            proof: proof.map_or(Proof::None, |&(number, _)| Proof::Psk(number)),
+        }
     }
 
     /// Writes ACK with AUTH, message 1. `own`: our request to the host that gave the cookie.
@@ -141,7 +152,7 @@ impl SealedAttempt {
         let first = FirstAuth {
             nonce_self: own.nonce_self,
             nonce_peer: own.nonce_peer,
-            terms: terms(crypto),
+            terms: self.terms(crypto),
             message,
         };
         first.encode(buf)
@@ -176,6 +187,10 @@ impl SealedAttempt {
         let sealed = Sealed {
             crypto,
             keys,
+            proved: Proved {
+                server_key: self.credentials.expected().cloned(),
+                psk: self.credentials.proof().map(|&(number, _)| number),
+            },
             side: Side::Initiator,
             limits: self.security.limits(),
             reply: [].into(),
@@ -206,15 +221,6 @@ impl SealedAttempt {
         let place = self.refusals.iter().position(|&(.., due)| due <= now)?;
         let (way, refusal, _) = self.refusals.swap_remove(place);
         Some((way, refusal))
-    }
-}
-
-/// What message 1 says in the open.
-const fn terms(crypto: Crypto) -> Terms<'static> {
-    Terms {
-        suite: crypto.suite().number(),
-        key_tag: None,
-        proof: Proof::None,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::frame::Short;
 use crate::seal::datagram;
 use crate::seal::noise::Keys;
 use crate::seal::phases::{Limits, Opener, Sealer};
-use crate::seal::{Crypto, Secured};
+use crate::seal::{Crypto, Proved, Secured};
 use crate::time::{Instant, Micros};
 
 /// Which of the two hosts this one is.
@@ -22,6 +22,7 @@ pub(crate) enum Side {
 pub(crate) struct Sealed {
     pub(crate) crypto: Crypto,
     pub(crate) keys: Keys,
+    pub(crate) proved: Proved,
     pub(crate) side: Side,
     /// When this host goes on to its next key.
     pub(crate) limits: Limits,
@@ -32,7 +33,8 @@ pub(crate) struct Sealed {
 impl Sealed {
     /// What the application and goodbyes need of it.
     pub(super) fn secured(&self) -> Box<Secured> {
-        Box::new(Secured::new(self.crypto, &self.keys))
+        let proved = self.proved.clone();
+        Box::new(Secured::new(self.crypto, &self.keys, proved))
     }
 
     /// What seals the frames of this host, from the id `first` on.

@@ -7,8 +7,8 @@
 //!
 //! A host that has suites ([`Config::sealed`](crate::Config::sealed)) and a [`Security`] makes sealed
 //! connections by [`Host::connect_sealed`](crate::Host::connect_sealed), and as a listener for hosts that ask
-//! for it. Neither host proves who it is as yet: [`Token`]s are made and opened here, and no handshake takes
-//! them.
+//! for it. A server proves itself by a key pair, and a client by a secret that both have; [`Token`]s are made
+//! and opened here, and no handshake takes them yet.
 //!
 //! # Secrets
 //!
@@ -40,6 +40,7 @@ pub(crate) use crypto::Crypto;
 pub use provider::{Aead, Provider, PublicKey, Suite, Unsupported, Weak};
 pub(crate) use secret::Secret;
 pub use secret::{Psk, SecretKey, Shared, TokenKey};
+pub(crate) use secured::Proved;
 pub use secured::Secured;
-pub use security::{Credentials, Security, TooLong};
+pub use security::{Credentials, Security, SecurityError, TooLong};
 pub use token::{Token, TokenRefusal};

@@ -70,6 +70,10 @@ impl Identity {
         let public = crypto.public_key(&secret)?;
         Ok(Self { secret, public })
     }
+
+    pub(crate) const fn public(&self) -> &PublicKey {
+        &self.public
+    }
 }
 
 /// What a handshake gives.

@@ -5,14 +5,25 @@ use core::fmt;
 use super::crypto::Crypto;
 use super::hkdf::hmac;
 use super::noise::Keys;
-use super::provider::Suite;
+use super::provider::{PublicKey, Suite};
 use super::secret::Secret;
 use crate::frame::{self, Goodbye, MAC};
 use crate::wire::NoRoom;
 
+/// What a handshake has proved of the two hosts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Proved {
+    /// The responder has the secret half of this key.
+    pub(crate) server_key: Option<PublicKey>,
+    /// Both hosts have the psk with this number.
+    pub(crate) psk: Option<u32>,
+}
+
 /// What proves that two hosts speak of one sealed connection: [`Peer::secured`](crate::Peer::secured).
 pub struct Secured {
     crypto: Crypto,
+    /// What the handshake has proved of the two hosts.
+    proved: Proved,
     /// Names the handshake.
     binding: [u8; 32],
     /// From which other secrets are derived.
@@ -29,10 +40,11 @@ pub struct Secured {
 }
 
 impl Secured {
-    pub(crate) fn new(crypto: Crypto, keys: &Keys) -> Self {
+    pub(crate) fn new(crypto: Crypto, keys: &Keys, proved: Proved) -> Self {
         let bye = hmac(crypto, keys.control.bytes(), [b"porous bye", &[], &[]]);
         Self {
             crypto,
+            proved,
             binding: keys.binding,
             control: keys.control.clone(),
             bye: Secret::new(bye),
@@ -48,10 +60,40 @@ impl Secured {
     /// # fn of(secured: &porous_proto::seal::Secured) {
     /// println!("sealed with suite {}", secured.suite().number());
     /// # }
+    /// # let _ = of;
     /// ```
     #[must_use]
     pub const fn suite(&self) -> Suite {
         self.crypto.suite()
+    }
+
+    /// The key that the host that was connected to has proved to have the secret half of; `None` if the host that
+    /// connected did not name one. That host may be this one.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// let is_checked = secured.server_key().is_some();
+    /// # let _ = is_checked;
+    /// # }
+    /// # let _ = of;
+    /// ```
+    #[must_use]
+    pub const fn server_key(&self) -> Option<&PublicKey> {
+        self.proved.server_key.as_ref()
+    }
+
+    /// The number of the psk that both hosts have proved to have; `None` if the connection was made without.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// let is_of_the_group = secured.psk() == Some(7);
+    /// # let _ = is_of_the_group;
+    /// # }
+    /// # let _ = of;
+    /// ```
+    #[must_use]
+    pub const fn psk(&self) -> Option<u32> {
+        self.proved.psk
     }
 
     /// A name of this connection, and no secret: both hosts have the same, and no other connection has it. A
@@ -63,6 +105,7 @@ impl Secured {
     /// let to_be_signed: &[u8; 32] = secured.binding();
     /// # let _ = to_be_signed;
     /// # }
+    /// # let _ = of;
     /// ```
     #[must_use]
     pub const fn binding(&self) -> &[u8; 32] {
@@ -77,6 +120,7 @@ impl Secured {
     /// let voice: [u8; 32] = secured.export(b"voice");
     /// # let _ = voice;
     /// # }
+    /// # let _ = of;
     /// ```
     #[must_use]
     pub fn export(&self, label: &[u8]) -> [u8; 32] {

@@ -1,13 +1,33 @@
 //! What a host needs so that it can seal, and what a client shows of itself when it connects.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use arrayvec::ArrayVec;
+
 use super::crypto::Crypto;
+use super::noise::Identity;
 use super::phases::Limits;
-use super::provider::{Provider, Suite};
-use crate::frame::{GREETING_MAX, Suites};
+use super::provider::{Provider, PublicKey, Suite, Weak};
+use super::secret::{Psk, SecretKey};
+use crate::frame::{GREETING_MAX, KEY_TAG, Proof, Suites, Terms};
+
+/// The most key pairs of a server: the current one, and the one before or after it.
+const IDENTITIES_MAX: usize = 2;
+
+/// The most psks of a host, for the same reason and for several groups of clients.
+const PSKS_MAX: usize = 4;
+
+/// A key pair of the server, as a suite uses it.
+#[derive(Clone, Debug)]
+struct Known {
+    suite: Suite,
+    identity: Identity,
+    /// By which message 1 names it.
+    tag: [u8; KEY_TAG],
+}
 
 /// How a host seals: with whose cryptography, and whether it must. Without one
 /// ([`Host::set_security`](crate::Host::set_security)) a host neither seals nor takes part in a sealed
@@ -24,7 +44,12 @@ use crate::frame::{GREETING_MAX, Suites};
 pub struct Security {
     provider: &'static dyn Provider,
     allows_plain: bool,
+    requires_psk: bool,
     limits: Limits,
+    /// Of each key pair one for each suite of the provider: computed once, as that is costly.
+    known: Vec<Known>,
+    identities: usize,
+    psks: ArrayVec<(u32, Psk), PSKS_MAX>,
 }
 
 impl Security {
@@ -41,7 +66,11 @@ impl Security {
         Self {
             provider,
             allows_plain: false,
+            requires_psk: false,
             limits: Limits::MOST,
+            known: Vec::new(),
+            identities: 0,
+            psks: ArrayVec::new_const(),
         }
     }
 
@@ -54,12 +83,84 @@ impl Security {
     /// # let _ = security;
     /// ```
     #[must_use]
-    pub const fn allow_plain(self) -> Self {
-        let allows_plain = true;
-        Self {
-            allows_plain,
-            ..self
+    pub const fn allow_plain(mut self) -> Self {
+        self.allows_plain = true;
+        self
+    }
+
+    /// Proves to clients that this is the server whose [`PublicKey`] they know ([`Credentials::server_key`]).
+    /// Two key pairs at most: while clients learn a new key, the server has both. Clients that know none are
+    /// let in as before.
+    ///
+    /// # Errors
+    ///
+    /// [`SecurityError::TooMany`] for a third key pair, [`SecurityError::Weak`] if a suite of the provider has
+    /// no such secret key.
+    ///
+    /// ```no_run
+    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// # fn stored() -> [u8; 32] { unimplemented!() }
+    /// use porous_proto::seal::{SecretKey, Security};
+    ///
+    /// let identity = SecretKey::from_bytes(stored());
+    /// let security = Security::new(provider()).identity(&identity)?;
+    /// # let _ = security;
+    /// # Ok::<(), porous_proto::seal::SecurityError>(())
+    /// ```
+    pub fn identity(mut self, secret: &SecretKey) -> Result<Self, SecurityError> {
+        if self.identities == IDENTITIES_MAX {
+            return Err(SecurityError::TooMany);
         }
+        for &suite in self.provider.suites() {
+            let crypto = Crypto::new(self.provider, suite).map_err(|_| SecurityError::Weak)?;
+            let identity =
+                Identity::new(crypto, secret.clone()).map_err(|Weak| SecurityError::Weak)?;
+            let tag = crypto.key_tag(identity.public());
+            let known = Known {
+                suite,
+                identity,
+                tag,
+            };
+            self.known.push(known);
+        }
+        self.identities += 1;
+        Ok(self)
+    }
+
+    /// Lets clients in that have this secret, and says so by its number: [`Secured::psk`](super::Secured::psk).
+    /// Four at most, of which each has a number of its own; one with the number of another takes its place.
+    ///
+    /// # Errors
+    ///
+    /// [`SecurityError::TooMany`] for a fifth.
+    ///
+    /// ```no_run
+    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// # fn stored() -> [u8; 32] { unimplemented!() }
+    /// use porous_proto::seal::{Psk, Security};
+    ///
+    /// let security = Security::new(provider()).psk(7, Psk::from_bytes(stored()))?.require_psk();
+    /// # let _ = security;
+    /// # Ok::<(), porous_proto::seal::SecurityError>(())
+    /// ```
+    pub fn psk(mut self, number: u32, psk: Psk) -> Result<Self, SecurityError> {
+        self.psks.retain(|(other, _)| *other != number);
+        let added = self.psks.try_push((number, psk));
+        added.map_err(|_| SecurityError::TooMany)?;
+        Ok(self)
+    }
+
+    /// Refuses clients that prove nothing: each has to have one of the [psks](Self::psk).
+    ///
+    /// ```no_run
+    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// let security = porous_proto::seal::Security::new(provider()).require_psk(); // nobody at all, without one
+    /// # let _ = security;
+    /// ```
+    #[must_use]
+    pub const fn require_psk(mut self) -> Self {
+        self.requires_psk = true;
+        self
     }
 
     /// Goes on to the next key after this many frames or this time, where the remote host has followed by then.
@@ -75,9 +176,9 @@ impl Security {
     /// # let _ = security;
     /// ```
     #[must_use]
-    pub fn rekey_after(self, frames: u64, time: Duration) -> Self {
-        let limits = Limits::MOST.lowered(frames, time.into());
-        Self { limits, ..self }
+    pub fn rekey_after(mut self, frames: u64, time: Duration) -> Self {
+        self.limits = Limits::MOST.lowered(frames, time.into());
+        self
     }
 
     pub(crate) const fn limits(&self) -> Limits {
@@ -96,6 +197,44 @@ impl Security {
         let suite = Suite::new(*common?)?;
         Crypto::new(self.provider, suite).ok()
     }
+
+    /// The key pair that message 1 names: the outer `None` if there is none of that name, the inner one if it
+    /// names none.
+    pub(crate) fn named_identity(
+        &self,
+        crypto: Crypto,
+        terms: &Terms<'_>,
+    ) -> Option<Option<&Identity>> {
+        let Some(tag) = terms.key_tag else {
+            return Some(None);
+        };
+        let is_it = |known: &&Known| known.suite == crypto.suite() && known.tag == tag;
+        Some(Some(&self.known.iter().find(is_it)?.identity))
+    }
+
+    /// The psk by which a client proves itself: the outer `None` if it is not let in, the inner one if it need
+    /// not prove anything.
+    pub(crate) fn proof(&self, proof: &Proof<'_>) -> Option<Option<&(u32, Psk)>> {
+        match proof {
+            Proof::None => (!self.requires_psk).then_some(None),
+            Proof::Psk(number) => {
+                let found = self.psks.iter().find(|(other, _)| other == number);
+                found.map(Some)
+            }
+            Proof::Token(_) => None,
+        }
+    }
+
+    /// Whether each suite that this host offers can agree with this key.
+    pub(crate) fn is_key(&self, offered: &Suites, key: &PublicKey, any: &SecretKey) -> bool {
+        let agrees = |&number: &u8| {
+            let crypto =
+                Suite::new(number).and_then(|suite| Crypto::new(self.provider, suite).ok());
+            // A suite that the provider lacks is never agreed on.
+            crypto.is_none_or(|crypto| crypto.agree(any, key.as_bytes()).is_ok())
+        };
+        offered.as_bytes().iter().all(agrees)
+    }
 }
 
 /// What a client brings to a sealed connection.
@@ -108,6 +247,8 @@ impl Security {
 /// ```
 #[derive(Clone, Default)]
 pub struct Credentials {
+    server_key: Option<PublicKey>,
+    psk: Option<(u32, Psk)>,
     greeting: Box<[u8]>,
 }
 
@@ -124,9 +265,43 @@ impl Credentials {
         Self::default()
     }
 
+    /// Connects to the server with this public key, and to no other: without the secret key nobody can answer in
+    /// its place. The client gets the key with the program, or from a backend.
+    ///
+    /// ```
+    /// use porous_proto::seal::{Credentials, PublicKey};
+    ///
+    /// let key = PublicKey::from_bytes(&[9; 32]).expect("32 bytes");
+    /// let credentials = Credentials::new().server_key(key);
+    /// # let _ = credentials;
+    /// ```
+    #[must_use]
+    pub fn server_key(mut self, key: PublicKey) -> Self {
+        self.server_key = Some(key);
+        self
+    }
+
+    /// Proves that the client has this secret, which the server knows by this number. The server proves the
+    /// same, so nobody without the secret is at either end.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_rng;
+    /// use porous_proto::seal::{Credentials, Psk};
+    ///
+    /// # let mut rng = example_rng();
+    /// let credentials = Credentials::new().psk(7, Psk::generate(&mut rng));
+    /// # let _ = credentials;
+    /// ```
+    #[must_use]
+    pub fn psk(mut self, number: u32, psk: Psk) -> Self {
+        self.psk = Some((number, psk));
+        self
+    }
+
     /// Says this to the application of the remote host, which reads it by
-    /// [`Peer::greeting`](crate::Peer::greeting) before it accepts or refuses. It is sealed, but it is the one
-    /// thing in a sealed connection that is not secret from everybody: who recorded it can read it.
+    /// [`Peer::greeting`](crate::Peer::greeting) before it accepts or refuses. It is sealed, and less secret than
+    /// all that follows: without psk and server key whoever records it can read it, and otherwise whoever gets
+    /// hold of the psk, and of the server's secret key if that was named, can do so later.
     ///
     /// # Errors
     ///
@@ -138,16 +313,24 @@ impl Credentials {
     /// assert!(Credentials::new().greeting(&[0; 256]).is_err());
     /// assert!(Credentials::new().greeting(&[0; 255]).is_ok());
     /// ```
-    pub fn greeting(self, greeting: &[u8]) -> Result<Self, TooLong> {
+    pub fn greeting(mut self, greeting: &[u8]) -> Result<Self, TooLong> {
         if greeting.len() > GREETING_MAX {
             return Err(TooLong);
         }
-        let greeting = greeting.into();
-        Ok(Self { greeting })
+        self.greeting = greeting.into();
+        Ok(self)
     }
 
     pub(crate) fn greeting_bytes(&self) -> &[u8] {
         &self.greeting
+    }
+
+    pub(crate) const fn expected(&self) -> Option<&PublicKey> {
+        self.server_key.as_ref()
+    }
+
+    pub(crate) const fn proof(&self) -> Option<&(u32, Psk)> {
+        self.psk.as_ref()
     }
 }
 
@@ -157,6 +340,27 @@ impl fmt::Debug for Credentials {
         f.debug_struct("Credentials").finish_non_exhaustive()
     }
 }
+
+/// Why a [`Security`] was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SecurityError {
+    /// A host has two key pairs and four psks at most.
+    TooMany,
+    /// A suite of the provider has no such secret key.
+    Weak,
+}
+
+impl fmt::Display for SecurityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooMany => "a host has two key pairs and four psks at most: leave the oldest out",
+            Self::Weak => "a suite of the provider has no such secret key: generate another one",
+        })
+    }
+}
+
+impl core::error::Error for SecurityError {}
 
 /// The greeting has more than 255 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +381,7 @@ mod tests {
 
     fn suites(numbers: &[u8]) -> Suites {
         let suites = numbers.iter().filter_map(|&number| Suite::new(number));
-        Suites::of(&suites.collect::<alloc::vec::Vec<_>>()).unwrap()
+        Suites::of(&suites.collect::<Vec<_>>()).unwrap()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::seal::toy::Toy;
-use crate::seal::{Credentials, Security, Suite};
+use crate::seal::{Credentials, Psk, PublicKey, SecretKey, Security, SecurityError, Suite};
 use crate::{ConnectError, DisconnectReason, Refusal};
 
 const MS: Duration = Duration::from_millis(1);
@@ -81,10 +81,27 @@ impl World {
     }
 
     fn connect(&mut self) -> PeerId {
+        self.connect_by(&Credentials::new().greeting(b"hello").unwrap())
+    }
+
+    fn connect_by(&mut self, credentials: &Credentials) -> PeerId {
         let now = self.now;
-        let hello = Credentials::new().greeting(b"hello").unwrap();
         let client = self.host(CLIENT);
-        client.connect_sealed(now, &[SERVER], &hello).unwrap()
+        client.connect_sealed(now, &[SERVER], credentials).unwrap()
+    }
+
+    /// What both hosts say that was proved; `None` if the two are not connected.
+    fn proved(&mut self) -> Option<(Option<PublicKey>, Option<u32>)> {
+        if self.connected_at() != [CLIENT, SERVER] {
+            return None;
+        }
+        let [client, server] = [CLIENT, SERVER].map(|at| {
+            let peer = self.peer(at);
+            let secured = self.hosts[&at].peer(peer).unwrap().secured().unwrap();
+            (secured.server_key().cloned(), secured.psk())
+        });
+        assert_eq!(client, server);
+        Some(client)
     }
 
     fn run(&mut self, time: Duration) {
@@ -192,6 +209,31 @@ impl World {
         assert_eq!(self.received(SERVER), [b"from the client"]);
         assert_eq!(self.received(CLIENT), [b"from the server"]);
     }
+}
+
+/// The secret key of a server, and the public one of the toy.
+fn server_keys(byte: u8) -> (SecretKey, PublicKey) {
+    let public = PublicKey::from_bytes(&[byte; 32]).unwrap();
+    (SecretKey::from_bytes([byte; 32]), public)
+}
+
+fn psk(byte: u8) -> Psk {
+    Psk::from_bytes([byte; 32])
+}
+
+/// How the two hosts of a test prove who they are.
+fn proofs() -> [(Security, Credentials); 4] {
+    let (secret, public) = server_keys(5);
+    let plain = || Credentials::new().greeting(b"hello").unwrap();
+    let named = security().identity(&secret).unwrap();
+    let grouped = security().psk(7, psk(3)).unwrap().require_psk();
+    let both = named.clone().psk(7, psk(3)).unwrap().require_psk();
+    [
+        (security(), plain()),
+        (named, plain().server_key(public.clone())),
+        (grouped, plain().psk(7, psk(3))),
+        (both, plain().server_key(public).psk(7, psk(3))),
+    ]
 }
 
 /// The kind of a datagram, by its byte 0.
@@ -305,18 +347,14 @@ impl crate::seal::Provider for OtherToy {
         &SUITES
     }
 
-    fn public_key(
-        &self,
-        suite: Suite,
-        secret: &crate::seal::SecretKey,
-    ) -> Result<crate::seal::PublicKey, crate::seal::Weak> {
+    fn public_key(&self, suite: Suite, secret: &SecretKey) -> Result<PublicKey, crate::seal::Weak> {
         Toy.public_key(suite, secret)
     }
 
     fn agree(
         &self,
         suite: Suite,
-        secret: &crate::seal::SecretKey,
+        secret: &SecretKey,
         public: &[u8],
     ) -> Result<crate::seal::Shared, crate::seal::Weak> {
         Toy.agree(suite, secret, public)
@@ -451,39 +489,150 @@ fn a_greeting_that_does_not_fit_is_too_long() {
 /// later, and is the one that was meant.
 #[test]
 fn a_handshake_with_a_changed_byte_comes_up_all_the_same() {
-    let lengths: Vec<usize> = {
-        let world = World::connected();
-        world
-            .sent
-            .iter()
-            .take(4)
-            .map(|(_, datagram)| datagram.len())
-            .collect()
-    };
-    for (number, length) in lengths.into_iter().enumerate() {
-        // Padding is zeros: one of its bytes is as good as another.
-        for place in (0..length).filter(|&place| place < 300 || place % 97 == 0) {
+    for (server, credentials) in proofs() {
+        let begun = || {
             let mut world = World::secure();
-            world.connect();
-            let bit = 1 << (place % 8);
-            world.run_with(3000 * MS, &mut |n, _, datagram| {
-                let mut changed = datagram.to_vec();
-                if n == number {
-                    changed[place] ^= bit;
-                }
-                vec![changed]
-            });
-            let context = alloc::format!("datagram {number}, byte {place}");
-            assert_eq!(world.connected_at(), [CLIENT, SERVER], "{context}");
-            let peer = world.peer(SERVER);
-            assert_eq!(
-                world.hosts[&SERVER].peer(peer).unwrap().greeting(),
-                b"hello",
-                "{context}"
-            );
-            world.check();
+            world.host(SERVER).set_security(server.clone());
+            world.connect_by(&credentials);
+            world
+        };
+        let mut clean = begun();
+        clean.run(500 * MS);
+        let proved = clean.proved().unwrap();
+        let sent = clean.sent.iter().take(4);
+        let lengths: Vec<usize> = sent.map(|(_, datagram)| datagram.len()).collect();
+        for (number, length) in lengths.into_iter().enumerate() {
+            // Padding is zeros: one of its bytes is as good as another.
+            for place in (0..length).filter(|&place| place < 300 || place % 97 == 0) {
+                let mut world = begun();
+                let bit = 1 << (place % 8);
+                world.run_with(3000 * MS, &mut |n, _, datagram| {
+                    let mut changed = datagram.to_vec();
+                    if n == number {
+                        changed[place] ^= bit;
+                    }
+                    vec![changed]
+                });
+                let context = alloc::format!("{credentials:?}: datagram {number}, byte {place}");
+                assert_eq!(world.proved().as_ref(), Some(&proved), "{context}");
+                let peer = world.peer(SERVER);
+                let greeting = world.hosts[&SERVER].peer(peer).unwrap().greeting();
+                assert_eq!(greeting, b"hello", "{context}");
+                world.check();
+            }
         }
     }
+}
+
+/// What comes of an attempt with these credentials at a server with this security.
+fn outcome(
+    server: Security,
+    credentials: &Credentials,
+) -> Result<(bool, Option<u32>), DisconnectReason> {
+    let mut world = World::secure();
+    world.host(SERVER).set_security(server);
+    world.connect_by(credentials);
+    world.run(2000 * MS);
+    match world.proved() {
+        Some((key, psk)) => Ok((key.is_some(), psk)),
+        None => Err(world.ended(CLIENT).unwrap()),
+    }
+}
+
+#[test]
+fn hosts_are_who_they_say_or_there_is_no_connection() {
+    let refused = Err(DisconnectReason::Refused(Refusal::Security));
+    let ((secret, public), (other_secret, other)) = (server_keys(5), server_keys(6));
+    let plain = Credentials::new;
+    let named = || security().identity(&secret).unwrap();
+    assert_eq!(outcome(named(), &plain()), Ok((false, None)), "named none");
+    assert_eq!(
+        outcome(named(), &plain().server_key(public.clone())),
+        Ok((true, None))
+    );
+    assert_eq!(
+        outcome(named(), &plain().server_key(other.clone())),
+        refused,
+        "another key"
+    );
+    assert_eq!(
+        outcome(security(), &plain().server_key(public.clone())),
+        refused,
+        "no key"
+    );
+    // While clients learn a new key, the server has both.
+    let two = named().identity(&other_secret).unwrap();
+    for key in [public.clone(), other] {
+        assert_eq!(
+            outcome(two.clone(), &plain().server_key(key)),
+            Ok((true, None))
+        );
+    }
+    let grouped = || security().psk(7, psk(3)).unwrap().psk(8, psk(4)).unwrap();
+    assert_eq!(outcome(grouped(), &plain()), Ok((false, None)));
+    assert_eq!(
+        outcome(grouped().require_psk(), &plain()),
+        refused,
+        "proves nothing"
+    );
+    for number in [7, 8] {
+        let credentials = plain().psk(number, psk(if number == 7 { 3 } else { 4 }));
+        let outcome = outcome(grouped().require_psk(), &credentials);
+        assert_eq!(outcome, Ok((false, Some(number))));
+    }
+    assert_eq!(
+        outcome(grouped(), &plain().psk(7, psk(4))),
+        refused,
+        "another secret"
+    );
+    assert_eq!(
+        outcome(grouped(), &plain().psk(9, psk(3))),
+        refused,
+        "another number"
+    );
+    assert_eq!(
+        outcome(security(), &plain().psk(7, psk(3))),
+        refused,
+        "no psk"
+    );
+    let both = named().psk(7, psk(3)).unwrap().require_psk();
+    let credentials = plain().server_key(public).psk(7, psk(3));
+    assert_eq!(outcome(both, &credentials), Ok((true, Some(7))));
+}
+
+#[test]
+fn a_host_has_two_key_pairs_and_four_psks() {
+    let keys = [1, 2, 3].map(|byte| server_keys(byte).0);
+    let two = security().identity(&keys[0]).unwrap().identity(&keys[1]);
+    let third = two.unwrap().identity(&keys[2]);
+    assert_eq!(third.err(), Some(SecurityError::TooMany));
+    let four = (1..=4)
+        .try_fold(security(), |all, n| all.psk(n, psk(1)))
+        .unwrap();
+    assert_eq!(
+        four.clone().psk(5, psk(1)).err(),
+        Some(SecurityError::TooMany)
+    );
+    // One with the number of another takes its place.
+    let changed = four.psk(4, psk(2)).unwrap();
+    let credentials = Credentials::new().psk(4, psk(2));
+    assert_eq!(outcome(changed, &credentials), Ok((false, Some(4))));
+}
+
+/// A key of zeros would agree on the same with everybody, if the toy did not take it for a key like others: its
+/// agreement is the exclusive or of both keys.
+#[test]
+fn what_is_no_key_of_a_server_is_refused_at_once() {
+    let mut host = Host::<_, u32>::new(sealed(), ExampleRng(11));
+    host.set_security(security());
+    // The secret that the check draws is the next that the generator gives.
+    let mut rng = ExampleRng(11);
+    let _ = Host::<_, u32>::new(sealed(), &mut rng);
+    let drawn = SecretKey::generate(&mut rng);
+    let key = PublicKey::from_bytes(drawn.as_bytes()).unwrap();
+    let credentials = Credentials::new().server_key(key);
+    let attempt = host.connect_sealed(Instant::ZERO, &[SERVER], &credentials);
+    assert_eq!(attempt, Err(ConnectError::ServerKey));
 }
 
 #[test]

@@ -9,6 +9,8 @@ use alloc::vec::Vec;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::Credentials;
 use porous_proto::{
     AnswerError, Config, ConnectError, Disconnect, Event, Host, Instant, PeerId, UnknownPeer,
 };
@@ -375,6 +377,43 @@ impl<A: SimAddress> World<A> {
             self.stations.get_mut(from).watch.names(to);
         }
         self.host_mut(from).connect_with(now, to, greeting)
+    }
+
+    /// As [`connect_any`](Self::connect_any), by a sealed connection. The host has been given its
+    /// [`Security`](porous_proto::seal::Security).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_sealed`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no host at `from`.
+    ///
+    /// ```
+    /// use porous_proto::seal::{Credentials, Security};
+    /// use porous_proto::{ConnectError, PeerId};
+    /// use porous_sim::World;
+    ///
+    /// fn join(world: &mut World, security: Security) -> Result<PeerId, ConnectError> {
+    ///     world.host_mut(1).set_security(security);
+    ///     world.connect_sealed(1, &[2], &Credentials::new())
+    /// }
+    /// # let _ = join;
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn connect_sealed(
+        &mut self,
+        from: A,
+        to: &[A],
+        with: &Credentials,
+    ) -> Result<PeerId, ConnectError> {
+        let now = self.time_at(from);
+        #[cfg(feature = "swarm")]
+        for &to in to {
+            self.stations.get_mut(from).watch.names(to);
+        }
+        self.host_mut(from).connect_sealed(now, to, with)
     }
 
     /// The host at `address` disconnects a peer, now.

@@ -56,6 +56,9 @@ struct Candidate {
     /// The request as it came, which a sealed handshake binds; empty in other attempts.
     #[cfg(feature = "seal")]
     form: Box<[u8]>,
+    /// True if it came, perhaps again, after the last request that was sent for it.
+    #[cfg(feature = "seal")]
+    is_due: bool,
     /// True if it echoes our own nonce: its sender has seen our request.
     echoed: bool,
 }
@@ -126,29 +129,50 @@ impl Way {
             greeting: request.greeting.into(),
             #[cfg(feature = "seal")]
             form: Box::default(),
+            #[cfg(feature = "seal")]
+            is_due: false,
             echoed,
         });
     }
 
-    /// Remembers a request with a cookie whole, as a sealed handshake needs it, and gives its place.
+    /// Remembers a request with a cookie whole, as a sealed handshake needs it.
     #[cfg(feature = "seal")]
-    fn remember_form(&mut self, request: &Request<'_>) -> usize {
+    fn remember_form(&mut self, request: &Request<'_>) {
         let form = request.form();
         // By the whole form, and not by the nonce: a copy with another offer must not hide the true one.
-        let known = (self.candidates.iter()).position(|other| *other.form == *form);
+        let known = (self.candidates.iter_mut()).find(|other| *other.form == *form);
         if let Some(known) = known {
-            return known;
+            known.is_due = true;
+            return;
         }
         if self.candidates.is_full() {
-            self.candidates.remove(0);
+            // Whoever was heard first has its turn, however many forgers come behind it, and is waited for.
+            let Some(victim) = self.candidates.iter().rposition(|other| !other.is_due) else {
+                return;
+            };
+            self.candidates.remove(victim);
         }
         self.candidates.push(Candidate {
             request: request.connect.clone(),
             greeting: Box::default(),
             form: form.into(),
+            is_due: true,
             echoed: true,
         });
-        self.candidates.len() - 1
+    }
+
+    /// Whether requests are due to more than one host that gave a cookie.
+    #[cfg(feature = "seal")]
+    fn owes_several(&self) -> bool {
+        let due = self.candidates.iter().filter(|candidate| candidate.is_due);
+        due.count() > 1
+    }
+
+    /// An address has one host, unless the attempt is sealed.
+    #[cfg(not(feature = "seal"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    const fn owes_several(&self) -> bool {
+        false
     }
 
     /// Whether a request with this nonce has come.
@@ -306,12 +330,15 @@ impl Handshake {
         ours: &Offer,
         buf: &mut [u8],
     ) -> Result<usize, NoRoom> {
-        let at = self.ways.get(way).ok_or(NoRoom)?;
+        let at = self.ways.get_mut(way).ok_or(NoRoom)?;
         let sealed = self.sealed.as_mut().ok_or(NoRoom)?;
-        let turn = sealed.take_turn(at.candidates.len());
-        let Some(candidate) = turn.and_then(|turn| at.candidates.get(turn)) else {
+        // Each that was heard is answered at once: the others may be forged.
+        let due = at.candidates.iter().position(|candidate| candidate.is_due);
+        let turn = due.or_else(|| sealed.take_turn(at.candidates.len()));
+        let Some(candidate) = turn.and_then(|turn| at.candidates.get_mut(turn)) else {
             return own.connect_sealed(0, ours).encode_request(&[], buf);
         };
+        candidate.is_due = false;
         let connect = own.connect_sealed(candidate.request.nonce_self, ours);
         // The message is made of the request that follows it.
         let form = encoded(&connect)?;
@@ -325,7 +352,8 @@ impl Handshake {
     /// The address of the request that is to be sent now, and the cookie that the request brings back.
     fn next_request(&mut self, now: Instant) -> Option<(usize, Option<u64>)> {
         let (way, cookie) = self.due(now).next()?;
-        self.ways[way].request_due = false;
+        let at = &mut self.ways[way];
+        at.request_due = at.owes_several();
         // Intervals count from the end of a round, however late the host sends.
         if self.due(now).next().is_none() {
             self.retry = self.next_retry(now);
@@ -391,14 +419,15 @@ impl Handshake {
             at.is_struck = false; // a new attempt of a host that had refused or given up
             at.acknowledge(connect.nonce_self);
         }
-        #[cfg(feature = "seal")]
-        if let Some(sealed) = &mut self.sealed {
-            sealed.turn_to(at.remember_form(request));
-        }
-        at.remember(request, echoed);
         if connect.cookie {
             self.favourite.get_or_insert((way, now + ALONE));
         }
+        #[cfg(feature = "seal")]
+        if self.sealed.is_some() {
+            at.remember_form(request);
+            return;
+        }
+        at.remember(request, echoed);
     }
 
     /// Notes a request without a cookie, and gives the time of our next one if that comes sooner now.

@@ -836,6 +836,26 @@ fn a_forged_refusal_keeps_nobody_out() {
     world.check();
 }
 
+/// Who sees the cookie of the server can send others, which arrive together with it.
+#[test]
+fn forged_cookies_behind_the_true_one_keep_nobody_out() {
+    let mut world = World::secure();
+    world.connect();
+    world.run_with(500 * MS, &mut |_, _, datagram| {
+        let mut arrive = vec![datagram.to_vec()];
+        if kind(datagram) == 0xC1 {
+            for n in 7..15 {
+                let mut forged = datagram.to_vec();
+                forged[n] ^= 0x55;
+                arrive.push(forged);
+            }
+        }
+        arrive
+    });
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+    world.check();
+}
+
 #[test]
 fn a_true_refusal_ends_a_sealed_attempt_a_quarter_of_a_second_later() {
     let mut world = World::secure();

@@ -5,9 +5,12 @@
 
 extern crate alloc;
 
+mod forge;
 mod recorder;
 mod scene;
 
+mod inject;
 mod links;
+mod middle;
 mod places;
 mod shapes;

@@ -14,3 +14,4 @@ mod links;
 mod middle;
 mod places;
 mod shapes;
+mod sizes;

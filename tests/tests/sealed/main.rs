@@ -15,3 +15,4 @@ mod middle;
 mod places;
 mod shapes;
 mod sizes;
+mod warm;

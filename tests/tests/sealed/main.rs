@@ -15,4 +15,5 @@ mod middle;
 mod places;
 mod shapes;
 mod sizes;
+mod strangers;
 mod warm;

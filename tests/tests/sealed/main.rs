@@ -9,6 +9,7 @@ mod forge;
 mod recorder;
 mod scene;
 
+mod chaos;
 mod inject;
 mod links;
 mod middle;

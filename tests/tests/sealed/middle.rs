@@ -208,26 +208,35 @@ fn clients_whose_addresses_are_swapped_are_not_mistaken_for_each_other() {
 #[test]
 fn a_proof_from_another_address_makes_no_connection() {
     for plan in Plan::all(2) {
-        let mut scene = plan.build();
-        let proofs = Rc::new(RefCell::new(0));
-        let count = Rc::clone(&proofs);
-        scene.attack(move |passing, injections| {
-            if has_message(passing.datagram) && is_request(passing.datagram) {
+        for early in [false, true] {
+            let mut scene = plan.clone().build();
+            let proofs = Rc::new(RefCell::new(0));
+            let count = Rc::clone(&proofs);
+            scene.attack(move |passing, injections| {
+                if !has_message(passing.datagram) || !is_request(passing.datagram) {
+                    return Intercept::Pass;
+                }
                 *count.borrow_mut() += 1;
                 injections.push(Injection {
                     from: OTHER,
                     to: passing.to,
                     bytes: passing.datagram.to_vec(),
                 });
-            }
-            Intercept::Pass
-        });
-        scene.connect();
-        scene.run_for(SECOND);
-        assert_eq!(*proofs.borrow(), 1);
-        assert_eq!(scene.world.host(SERVER).all_peers().count(), 1);
-        assert_eq!(scene.recorder.calls().agree, 2, "one for each host");
-        scene.check();
+                if early {
+                    Intercept::Delay(MS)
+                } else {
+                    Intercept::Pass
+                }
+            });
+            scene.connect();
+            scene.run_for(SECOND);
+            assert_eq!(*proofs.borrow(), 1);
+            let server = scene.world.host(SERVER);
+            assert_eq!(server.all_peers().count(), 1);
+            assert_eq!(server.address(scene.peer(SERVER)), Some(CLIENT));
+            assert_eq!(scene.recorder.calls().agree, 2, "one for each host");
+            scene.check();
+        }
     }
 }
 

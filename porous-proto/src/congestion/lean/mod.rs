@@ -176,13 +176,12 @@ impl Lean {
             // called: both look like a spread.
             let is_seen = self.losses.last.get() <= ALL / 8 && self.path.step <= ON_TIME;
             self.path.spread.note(u64::from(is_seen) * round.spread());
+        } else if self.phase != Phase::Yielding {
+            self.trials.learn(&self.losses);
         }
         // A window that is not used makes no queue and loses nothing: both are those of the path.
         if !round.is_limited() && !self.phase.follows_losses() {
             self.path.learn(round.rtt());
-        }
-        if !round.is_used() && self.phase != Phase::Yielding {
-            self.trials.learn(&self.losses);
         }
         match self.phase {
             Phase::Steady => self.on_steady_losses(round),
@@ -291,8 +290,7 @@ impl Lean {
                 if self.window >= 2 * min_window(self.path.mtu) {
                     self.quiet.on_drained(drain, rtt, &self.path);
                 }
-                let has_emptied = drain.has_emptied(rtt, self.window, &self.path);
-                if has_emptied || drain.has_shown_path(rtt) {
+                if drain.has_emptied(rtt, self.window, &self.path) || drain.has_shown_path(rtt) {
                     self.steady(round.now);
                 }
             }
@@ -357,6 +355,10 @@ impl Lean {
 
     /// Losses of a connection that follows the delay, at the end of a round.
     fn on_steady_losses(&mut self, round: &Round) {
+        // Nearly always: what a view has costs a look at all recent rounds.
+        if self.trials.is_idle(&self.losses) {
+            return;
+        }
         let view = self.view(self.window, round);
         match self.trials.on_round(&mut self.losses, &view) {
             Verdict::Open => return,
@@ -481,7 +483,7 @@ impl Controller for Lean {
             Phase::Steady => (self.path.floor(), 17),
             Phase::Competing | Phase::Yielding => (self.path.smoothed, 20),
         };
-        let rate = scaled(per_second(self.window, rtt), sixteenths, 16);
-        Some(rate.max(self.path.mtu)) // a frame a second at least
+        // A frame a second at least.
+        Some(scaled(per_second(self.window, rtt), sixteenths, 16).max(self.path.mtu))
     }
 }

@@ -97,6 +97,12 @@ impl Trials {
         self.unused = (7 * self.unused + losses.recent.get()) / 8;
     }
 
+    /// Whether a round says nothing of losses, whatever else it shows.
+    pub(super) fn is_idle(&self, losses: &Losses) -> bool {
+        let is_quiet = losses.recent.get() < LEAST && self.trial.is_none();
+        is_quiet && losses.lost < LOSSES && losses.all < FRAMES
+    }
+
     /// A round of a connection that follows the delay. `losses` begin a new count where the verdict is not
     /// [`Verdict::Open`].
     pub(super) fn on_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
@@ -211,17 +217,14 @@ impl Trials {
 
     /// Whether it has to be found out why this part is lost.
     fn is_doubtful(&self, part: u32, view: &View) -> bool {
-        let is_known = self.is_known(part, view.now) || view.is_crowded && self.is_unused(part);
+        // As much is lost also where the window is not used.
+        let is_unused = self.unused > 0 && part <= 2 * self.unused + ALL / 100;
+        let is_known = self.is_known(part, view.now) || view.is_crowded && is_unused;
         view.is_used && part >= LEAST && !is_known
     }
 
     /// Whether far more is lost now than by chance: twice as much, and one in 25.
     pub(super) fn are_more(&self, losses: &Losses) -> bool {
         losses.last.get() > 2 * self.chance.max(self.unused) + ALL / 25
-    }
-
-    /// Whether this part is lost also where the window is not used.
-    const fn is_unused(&self, part: u32) -> bool {
-        self.unused > 0 && part <= 2 * self.unused + ALL / 100
     }
 }

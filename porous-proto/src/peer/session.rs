@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use super::agreement::Agreement;
 use super::effort::Effort;
 #[cfg(feature = "seal")]
-use super::sealing::{Sealed, Sealing};
+use super::sealed_session::{Sealed, Sealing};
 use super::settings::{Identity, Role, Tick};
 use crate::buffers::Buffers;
 use crate::config::Config;
@@ -344,7 +344,8 @@ impl Session {
     }
 
     /// Takes a datagram in of which it is proved that the remote host sent it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would copy what it gives")]
+    #[inline(always)]
     fn handle_proved(
         &mut self,
         short: &Short<'_>,

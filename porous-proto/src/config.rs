@@ -6,6 +6,9 @@ mod offered;
 mod path;
 mod timeouts;
 
+#[cfg(feature = "seal")]
+use arrayvec::ArrayVec;
+
 use self::budgets::Budgets;
 use self::channel::ChannelList;
 pub use self::channel::{Channel, Order};
@@ -274,7 +277,10 @@ impl Config {
     /// ```
     #[cfg(feature = "seal")]
     pub fn sealed(mut self, suites: &[Suite]) -> Result<Self, ConfigError> {
-        self.suites = Suites::of(suites).ok_or(ConfigError::Suites)?;
+        // One more than there may be, so that it is seen.
+        let numbers = suites.iter().map(|suite| suite.number());
+        let numbers: ArrayVec<u8, { Suites::MAX + 1 }> = numbers.take(Suites::MAX + 1).collect();
+        self.suites = Suites::of(&numbers).ok_or(ConfigError::Suites)?;
         Ok(self)
     }
 

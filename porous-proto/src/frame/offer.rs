@@ -4,11 +4,7 @@
 use core::num::NonZeroU32;
 
 use super::{Integrity, Malformed};
-#[cfg(feature = "seal")]
-use crate::seal::Suite;
 use crate::wire::{NoRoom, ReadError, Reader, Writer};
-#[cfg(feature = "seal")]
-use arrayvec::ArrayVec;
 
 /// The complete offer of a host. Both hosts apply the same function to the two offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -377,13 +373,8 @@ impl Suites {
 
     /// These suites; `None` if they are none, too many, or not distinct.
     #[cfg(feature = "seal")]
-    pub(crate) fn of(suites: &[Suite]) -> Option<Self> {
-        let numbers: ArrayVec<u8, { Self::MAX + 1 }> = suites
-            .iter()
-            .map(|suite| suite.number())
-            .take(Self::MAX + 1)
-            .collect();
-        Self::decode(&numbers).ok()
+    pub(crate) fn of(numbers: &[u8]) -> Option<Self> {
+        Self::decode(numbers).ok()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -43,6 +43,13 @@ pub const fn example_rng() -> ExampleRng {
     ExampleRng(7)
 }
 
+/// Cryptography for examples, which protects nothing.
+#[cfg(feature = "seal")]
+#[must_use]
+pub fn example_provider() -> &'static dyn crate::seal::Provider {
+    &crate::seal::toy::Toy
+}
+
 /// A host with one connected peer at the address 2, and that peer.
 #[must_use]
 pub fn example_pair() -> (Host<ExampleRng, u32>, PeerId) {

@@ -285,9 +285,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// Says how the host seals, from now on: connections that are there keep their keys. Datagrams of hosts
     /// that ask for what it does not allow any more are refused.
     ///
-    /// ```no_run
-    /// # use porous_proto::hooks::doc::example_rng;
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::{example_provider as provider, example_rng};
     /// use porous_proto::seal::{Security, Suite};
     /// use porous_proto::{Config, Host};
     ///

@@ -355,6 +355,25 @@ impl Peer {
         self.identity.nonce
     }
 
+    /// Whether the connection is sealed, or is to be.
+    #[cfg(feature = "seal")]
+    pub(crate) const fn is_sealed(&self) -> bool {
+        self.secured.is_some() || self.is_sealed_attempt()
+    }
+
+    /// Whether the connection is sealed: never in this build.
+    #[cfg(not(feature = "seal"))]
+    #[expect(clippy::unused_self, reason = "the same call in all builds")]
+    pub(crate) const fn is_sealed(&self) -> bool {
+        false
+    }
+
+    /// Whether a newcomer may take the place of this peer. Whoever is on the path can make a plain connection in
+    /// the name of its remote host.
+    pub(crate) const fn gives_way_to(&self, is_sealed: bool) -> bool {
+        is_sealed || !self.is_sealed()
+    }
+
     /// The connection id that the remote host puts into its datagrams to us.
     pub(crate) const fn connection_id(&self) -> ConnectionId {
         self.identity.connection_id

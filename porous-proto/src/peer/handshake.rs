@@ -12,7 +12,7 @@ use arrayvec::ArrayVec;
 #[cfg(feature = "seal")]
 use super::sealed_attempt::{Forms, SealedAttempt};
 #[cfg(feature = "seal")]
-use super::sealing::Sealed;
+use super::sealed_session::Sealed;
 use super::settings::{Identity, Role};
 use crate::event::DisconnectReason;
 #[cfg(feature = "seal")]

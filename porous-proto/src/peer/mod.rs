@@ -10,7 +10,7 @@ mod outbox;
 #[cfg(feature = "seal")]
 mod sealed_attempt;
 #[cfg(feature = "seal")]
-mod sealing;
+mod sealed_session;
 mod session;
 mod settings;
 mod state;
@@ -28,7 +28,7 @@ use self::outbox::Outbox;
 #[cfg(feature = "seal")]
 pub(crate) use self::sealed_attempt::SealedAttempt;
 #[cfg(feature = "seal")]
-pub(crate) use self::sealing::{Sealed, Side};
+pub(crate) use self::sealed_session::{Sealed, Side};
 use self::session::Session;
 use self::settings::{Excuses, Role};
 pub(crate) use self::settings::{Identity, Settings, Tick};
@@ -136,25 +136,6 @@ impl Peer {
     #[cfg(feature = "seal")]
     pub(crate) fn secured_mut(&mut self) -> Option<&mut Secured> {
         self.secured.as_deref_mut()
-    }
-
-    /// Whether the connection is sealed, or is to be.
-    #[cfg(feature = "seal")]
-    pub(crate) const fn is_sealed(&self) -> bool {
-        self.secured.is_some() || self.is_sealed_attempt()
-    }
-
-    /// Whether the connection is sealed: never in this build.
-    #[cfg(not(feature = "seal"))]
-    #[expect(clippy::unused_self, reason = "the same call in all builds")]
-    pub(crate) const fn is_sealed(&self) -> bool {
-        false
-    }
-
-    /// Whether a newcomer may take the place of this peer. Whoever is on the path can make a plain connection in
-    /// the name of its remote host.
-    pub(crate) const fn gives_way_to(&self, is_sealed: bool) -> bool {
-        is_sealed || !self.is_sealed()
     }
 
     /// Every change of state, by Figure 1: `next` makes the new phase of the old one. False if the cause

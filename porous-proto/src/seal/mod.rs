@@ -32,7 +32,6 @@ pub(crate) mod noise;
 pub(crate) mod phases;
 pub(crate) mod used;
 
-#[cfg(test)]
 pub(crate) mod toy;
 
 pub use claims::{Claims, ClaimsError};

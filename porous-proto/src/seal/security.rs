@@ -33,8 +33,8 @@ struct Known {
 /// ([`Host::set_security`](crate::Host::set_security)) a host neither seals nor takes part in a sealed
 /// connection.
 ///
-/// ```no_run
-/// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+/// ```
+/// # use porous_proto::hooks::doc::example_provider as provider;
 /// use porous_proto::seal::Security;
 ///
 /// let security = Security::new(provider()).allow_plain();
@@ -56,8 +56,8 @@ impl Security {
     /// Seals with this cryptography, as that of the crate `porous-crypto`. Who asks for a plain connection is
     /// refused as [`Refusal::Security`](crate::Refusal::Security).
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
     /// let security = porous_proto::seal::Security::new(provider());
     /// # let _ = security;
     /// ```
@@ -77,8 +77,8 @@ impl Security {
     /// Lets hosts in as well that ask for a plain connection. One that asks for a sealed connection gets one,
     /// or none.
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
     /// let security = porous_proto::seal::Security::new(provider()).allow_plain();
     /// # let _ = security;
     /// ```
@@ -97,9 +97,9 @@ impl Security {
     /// [`SecurityError::TooMany`] for a third key pair, [`SecurityError::Weak`] if a suite of the provider has
     /// no such secret key.
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
-    /// # fn stored() -> [u8; 32] { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// # const fn stored() -> [u8; 32] { [7; 32] }
     /// use porous_proto::seal::{SecretKey, Security};
     ///
     /// let identity = SecretKey::from_bytes(stored());
@@ -134,9 +134,9 @@ impl Security {
     ///
     /// [`SecurityError::TooMany`] for a fifth.
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
-    /// # fn stored() -> [u8; 32] { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// # const fn stored() -> [u8; 32] { [7; 32] }
     /// use porous_proto::seal::{Psk, Security};
     ///
     /// let security = Security::new(provider()).psk(7, Psk::from_bytes(stored()))?.require_psk();
@@ -152,8 +152,8 @@ impl Security {
 
     /// Refuses clients that prove nothing: each has to have one of the [psks](Self::psk).
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
     /// let security = porous_proto::seal::Security::new(provider()).require_psk(); // nobody at all, without one
     /// # let _ = security;
     /// ```
@@ -164,11 +164,12 @@ impl Security {
     }
 
     /// Goes on to the next key after this many frames or this time, where the remote host has followed by then.
-    /// By default, and at most, after 2^22 frames or an hour (RFC 9001 §6.6). Of connections that are made from
-    /// now on.
+    /// By default, and at most, after 2^22 frames or an hour (RFC 9001 §6.6). With so few frames that a phase is
+    /// over in less than two seconds, frames that come later than that count as lost. Of connections that are
+    /// made from now on.
     ///
-    /// ```no_run
-    /// # fn provider() -> &'static dyn porous_proto::seal::Provider { unimplemented!() }
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
     /// use core::time::Duration;
     ///
     /// let minute = Duration::from_secs(60);
@@ -380,8 +381,7 @@ mod tests {
     use super::*;
 
     fn suites(numbers: &[u8]) -> Suites {
-        let suites = numbers.iter().filter_map(|&number| Suite::new(number));
-        Suites::of(&suites.collect::<Vec<_>>()).unwrap()
+        Suites::of(numbers).unwrap()
     }
 
     #[test]

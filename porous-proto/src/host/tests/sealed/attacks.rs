@@ -1,0 +1,311 @@
+//! What an attacker on the path does to sealed connections: it sees all datagrams, changes them, repeats them, and
+//! writes some of its own.
+
+use super::proofs::proofs;
+use super::*;
+
+/// Whatever an attacker does to one datagram of the handshake: the connection comes up a round of requests
+/// later, and is the one that was meant.
+#[test]
+fn a_handshake_with_a_changed_byte_comes_up_all_the_same() {
+    for (server, credentials) in proofs() {
+        let begun = || {
+            let mut world = World::secure();
+            world.host(SERVER).set_security(server.clone());
+            world.connect_by(&credentials);
+            world
+        };
+        let mut clean = begun();
+        clean.run(500 * MS);
+        let proved = clean.proved().unwrap();
+        let sent = clean.sent.iter().take(4);
+        let lengths: Vec<usize> = sent.map(|(_, datagram)| datagram.len()).collect();
+        for (number, length) in lengths.into_iter().enumerate() {
+            // Padding is zeros: one of its bytes is as good as another.
+            for place in (0..length).filter(|&place| place < 300 || place % 97 == 0) {
+                let mut world = begun();
+                let bit = 1 << (place % 8);
+                world.run_with(3000 * MS, &mut |n, _, datagram| {
+                    let mut changed = datagram.to_vec();
+                    if n == number {
+                        changed[place] ^= bit;
+                    }
+                    vec![changed]
+                });
+                let context = alloc::format!("{credentials:?}: datagram {number}, byte {place}");
+                assert_eq!(world.proved().as_ref(), Some(&proved), "{context}");
+                let peer = world.peer(SERVER);
+                let greeting = world.hosts[&SERVER].peer(peer).unwrap().greeting();
+                assert_eq!(greeting, b"hello", "{context}");
+                world.check();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_handshake_with_a_datagram_cut_short_comes_up_all_the_same() {
+    for number in 0..4 {
+        for keep in [
+            0, 1, 2, 3, 22, 23, 24, 25, 56, 57, 72, 78, 79, 90, 150, 511, 1199,
+        ] {
+            let mut world = World::secure();
+            world.connect();
+            world.run_with(3000 * MS, &mut |n, _, datagram| {
+                let keep = if n == number { keep } else { datagram.len() };
+                vec![datagram[..keep.min(datagram.len())].to_vec()]
+            });
+            assert_eq!(world.connected_at(), [CLIENT, SERVER], "{number} {keep}");
+            world.check();
+        }
+    }
+}
+
+/// By then the initiator has it, and whoever repeats the request of old is somebody else.
+#[test]
+fn a_responder_that_was_heard_answers_no_request_any_more() {
+    let mut world = World::connected();
+    world.check();
+    let proof = world
+        .sent
+        .iter()
+        .find(|(at, datagram)| *at == CLIENT && kind(datagram) == 0xD2);
+    let (_, proof) = proof.unwrap().clone();
+    let before = world.sent.len();
+    world.deliver(SERVER, &proof);
+    world.run(2000 * MS);
+    let answers = world.sent[before..]
+        .iter()
+        .filter(|(_, datagram)| kind(datagram) >= 0xC0);
+    assert_eq!(answers.count(), 0);
+}
+
+#[test]
+fn what_was_recorded_is_of_no_use() {
+    let mut world = World::connected();
+    world.check();
+    let (recorded, connected) = (world.sent.clone(), world.connected_at());
+    for (from, datagram) in &recorded {
+        for to in [CLIENT, SERVER] {
+            let taken = world.deliver(to, datagram);
+            // A request is answered, as it may be a repetition; nothing else is taken, from wherever it seems
+            // to come.
+            let is_request = kind(datagram) & 0xF0 == 0xC0 || kind(datagram) == 0xD2;
+            let is_ignored = matches!(taken, Disposition::Ignored(_));
+            assert!(is_ignored || is_request, "{from} to {to}: {taken:?}");
+        }
+    }
+    world.run(1000 * MS);
+    assert_eq!(world.connected_at(), connected);
+    assert!(world.received(SERVER).is_empty() && world.received(CLIENT).is_empty());
+    world.check();
+}
+
+#[test]
+fn every_changed_byte_of_a_sealed_datagram_is_seen() {
+    let mut world = World::connected();
+    world.send(CLIENT, b"one packet");
+    let mut caught = Vec::new();
+    world.run_with(DELAY, &mut |_, from, datagram| {
+        if from == CLIENT && caught.is_empty() {
+            caught = datagram.to_vec();
+            return vec![];
+        }
+        vec![datagram.to_vec()]
+    });
+    for place in 0..caught.len() {
+        for bit in 0..8 {
+            let mut changed = caught.clone();
+            changed[place] ^= 1 << bit;
+            let taken = world.deliver(SERVER, &changed);
+            assert!(
+                matches!(taken, Disposition::Ignored(_)),
+                "{place} {bit}: {taken:?}"
+            );
+        }
+    }
+    for keep in 0..caught.len() {
+        let taken = world.deliver(SERVER, &caught[..keep]);
+        assert!(
+            matches!(taken, Disposition::Ignored(_)),
+            "{keep}: {taken:?}"
+        );
+    }
+    assert!(world.received(SERVER).is_empty());
+    assert!(matches!(
+        world.deliver(SERVER, &caught),
+        Disposition::Handled(_)
+    ));
+    assert_eq!(world.received(SERVER), [b"one packet"]);
+}
+
+/// The forms that a forger who has seen the handshake can write for a connection.
+fn forgeries(world: &World) -> Vec<Vec<u8>> {
+    let [client, server] = [CLIENT, SERVER].map(|at| {
+        let (_, datagram) = world
+            .sent
+            .iter()
+            .find(|(from, datagram)| *from == at && kind(datagram) == 0xD2)
+            .unwrap();
+        u64::from_le_bytes(*datagram[7..].first_chunk().unwrap())
+    });
+    let mut forged = Vec::new();
+    for (own, other) in [(client, server), (server, client)] {
+        let head = |byte0: u8, length: u16| {
+            let mut form = vec![byte0];
+            form.extend(length.to_le_bytes());
+            form.extend(crate::frame::VERSION.to_le_bytes());
+            form.extend(own.to_le_bytes());
+            form.extend(other.to_le_bytes());
+            form
+        };
+        let with = |byte0, length, body: &[u8]| [head(byte0, length), body.to_vec()].concat();
+        forged.push(with(0xF0, 24, &[7, 0, 0, 0]));
+        forged.push(with(0xF1, 20, &[]));
+        forged.push(with(0xF8, 40, &[7; 20]));
+        forged.push(with(0xF9, 36, &[7; 16]));
+        forged.push(refusal_to(&other.to_le_bytes()));
+    }
+    forged
+}
+
+#[test]
+fn nobody_else_ends_a_sealed_connection() {
+    let mut world = World::connected();
+    world.check();
+    for forged in forgeries(&world) {
+        for to in [CLIENT, SERVER] {
+            world.deliver(to, &forged);
+        }
+    }
+    world.run(1000 * MS);
+    assert_eq!((world.ended(CLIENT), world.ended(SERVER)), (None, None));
+    assert!(world.ignored.contains(&(CLIENT, Ignored::Unauthenticated)));
+    assert!(world.ignored.contains(&(SERVER, Ignored::Unauthenticated)));
+    world.check();
+}
+
+/// REJ, reason 2, to the host with this nonce.
+fn refusal_to(nonce: &[u8]) -> Vec<u8> {
+    let version = crate::frame::VERSION.to_le_bytes();
+    [
+        &[0xE0, 26, 0][..],
+        &version,
+        &[0; 8],
+        nonce,
+        &[2],
+        &version,
+        &[0],
+    ]
+    .concat()
+}
+
+#[test]
+fn a_forged_refusal_keeps_nobody_out() {
+    let mut world = World::secure();
+    world.connect();
+    // As soon as the client has asked, a refusal comes, before the true answer.
+    world.run_with(1000 * MS, &mut |n, from, datagram| {
+        let mut arrive = vec![datagram.to_vec()];
+        if n < 4 && from == SERVER {
+            arrive.insert(0, refusal_to(&datagram[15..23]));
+        }
+        arrive
+    });
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+    world.check();
+}
+
+/// Who sees the cookie of the server can send others, which arrive together with it.
+#[test]
+fn forged_cookies_behind_the_true_one_keep_nobody_out() {
+    let mut world = World::secure();
+    world.connect();
+    world.run_with(500 * MS, &mut |_, _, datagram| {
+        let mut arrive = vec![datagram.to_vec()];
+        if kind(datagram) == 0xC1 {
+            for n in 7..15 {
+                let mut forged = datagram.to_vec();
+                forged[n] ^= 0x55;
+                arrive.push(forged);
+            }
+        }
+        arrive
+    });
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+    world.check();
+}
+
+#[test]
+fn an_address_agrees_on_keys_five_times_at_once() {
+    let mut server = World::secure();
+    let mut buf = [0; 1200];
+    // Clients that prove themselves, all from one address. Their cookies are limited as well: they take a
+    // while to collect.
+    let mut proofs = Vec::new();
+    for seed in 0..20 {
+        let mut client = Host::<_, u32>::new(sealed(), ExampleRng(100 + seed));
+        client.set_security(security());
+        let now = server.now;
+        let credentials = Credentials::new();
+        client.connect_sealed(now, &[SERVER], &credentials).unwrap();
+        let request = client.poll_transmit(now, &mut buf).unwrap();
+        server.deliver(SERVER, request.datagram);
+        let cookie = server.host(SERVER).poll_transmit(now, &mut buf).unwrap();
+        client.handle_datagram(now, SERVER, Ecn::NotEct, cookie.datagram);
+        let proof = client.poll_transmit(now, &mut buf).unwrap();
+        proofs.push(proof.datagram.to_vec());
+        server.now = now + 250 * MS;
+    }
+    let mut accepted = 0;
+    for proof in &proofs {
+        let taken = server.deliver(SERVER, proof);
+        if matches!(taken, Disposition::Accepted(_)) {
+            accepted += 1;
+        } else {
+            assert_eq!(taken, Disposition::Ignored(Ignored::TooManyReplies));
+        }
+    }
+    assert_eq!(accepted, 5);
+    // A repetition of what was accepted takes no agreement.
+    let repeated = server.deliver(SERVER, &proofs[4]);
+    assert!(matches!(repeated, Disposition::Handled(_)), "{repeated:?}");
+    server.now = server.now + 50 * MS;
+    assert!(matches!(
+        server.deliver(SERVER, &proofs[5]),
+        Disposition::Accepted(_)
+    ));
+}
+
+/// An attacker on the path can write in plain from the client's address, where the server lets plain hosts in.
+#[test]
+fn a_plain_newcomer_takes_no_sealed_connection_away() {
+    let mut world = World::secure();
+    world.host(SERVER).set_security(security().allow_plain());
+    world.connect();
+    world.run(500 * MS);
+    let mut plain = Host::<_, u32>::new(Config::new(), ExampleRng(99));
+    let attempt = plain.connect(world.now, SERVER).unwrap();
+    let mut buf = [0; 1200];
+    for _ in 0..4 {
+        let now = world.now;
+        while let Some(transmit) = plain.poll_transmit(now, &mut buf) {
+            let datagram = transmit.datagram.to_vec();
+            world.deliver(SERVER, &datagram);
+        }
+        while let Some(transmit) = world.host(SERVER).poll_transmit(now, &mut buf) {
+            plain.handle_datagram(now, SERVER, Ecn::NotEct, transmit.datagram);
+        }
+    }
+    assert_eq!(state(&plain, attempt), Some(PeerState::Connected));
+    assert_eq!(world.host(SERVER).peers().count(), 2);
+    world.run(100 * MS);
+    assert_eq!(world.ended(SERVER), None);
+    // A plain connection would have given way.
+    assert!(
+        world
+            .host(SERVER)
+            .peers()
+            .any(|(_, peer)| peer.secured().is_some())
+    );
+}

@@ -12,6 +12,8 @@ pub(crate) use self::recent::{
 };
 use crate::event::Ignored;
 use crate::frame::Mode;
+#[cfg(feature = "seal")]
+use crate::seal::TokenRefusal;
 
 /// Counts by delivery mode: of packets, or of the bytes in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -190,9 +192,24 @@ pub struct HostStats {
     /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source).
     pub source_full: u64,
     pub(crate) ignored: [u64; Ignored::COUNT],
+    #[cfg(feature = "seal")]
+    pub(crate) tokens_refused: [u64; TokenRefusal::COUNT],
 }
 
 impl HostStats {
+    /// How many clients were refused for this fault of their token.
+    ///
+    /// ```
+    /// use porous_proto::{HostStats, seal::TokenRefusal};
+    ///
+    /// assert_eq!(HostStats::default().tokens_refused(TokenRefusal::Expired), 0);
+    /// ```
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub const fn tokens_refused(&self, cause: TokenRefusal) -> u64 {
+        self.tokens_refused[cause.index()]
+    }
+
     /// How many datagrams were ignored for this cause. All malformed ones are counted together.
     ///
     /// ```

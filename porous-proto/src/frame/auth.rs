@@ -146,12 +146,12 @@ pub(crate) struct FirstAuth<'a> {
 }
 
 impl FirstAuth<'_> {
-    /// The most bytes of the form with a greeting of this length, and without a token.
-    pub(crate) const fn longest(greeting: usize) -> usize {
-        // Suite, flags, the tag of a key, the number of a psk.
+    /// The most bytes of the form with a greeting and a token of these lengths.
+    pub(crate) const fn longest(greeting: usize, token: usize) -> usize {
+        // Suite, flags, the tag of a key, and the number of a psk or the length of a token.
         const TERMS: usize = 1 + 1 + KEY_TAG + 4;
         const REST: usize = long::HEAD + TERMS + KEY_MAX + SEAL_TAG;
-        REST.saturating_add(greeting)
+        REST.saturating_add(greeting).saturating_add(token)
     }
 
     pub(crate) fn encode(&self, buffer: &mut [u8]) -> Result<usize, NoRoom> {

@@ -1,6 +1,8 @@
 //! The commands of the application.
 
 use alloc::vec::Vec;
+#[cfg(feature = "seal")]
+use core::net::IpAddr;
 
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;
@@ -250,7 +252,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// [`ConnectError::NotSealed`] if this host cannot seal. Otherwise those of
     /// [`connect_with`](Self::connect_with): a request with the greeting has to fit
     /// [`Config::request_size`](crate::Config::request_size), and has 114 bytes in front of it beside the
-    /// greeting. [`ConnectError::ServerKey`] if the key that the server is to have is none of a suite.
+    /// greeting and the token. [`ConnectError::ServerKey`] if the key that the server is to have is none of a suite.
     ///
     /// ```
     /// use porous_proto::seal::Credentials;
@@ -270,7 +272,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     ) -> Result<PeerId, ConnectError> {
         let targets = Targets::new(to)?;
         let security = self.local.sealing().ok_or(ConnectError::NotSealed)?.clone();
-        self.local.check_sealed_greeting(with.greeting_bytes())?;
+        self.local.check_credentials(with)?;
         if let Some(key) = with.expected() {
             let any = SecretKey::generate(&mut self.rng);
             let is_key = security.is_key(&self.local.offer.sealed, key, &any);
@@ -298,6 +300,39 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     #[cfg(feature = "seal")]
     pub fn set_security(&mut self, security: Security) {
         self.local.security = Some(security);
+    }
+
+    /// Tells the host what time it is: `seconds` since 1970 in UTC, at `now`. A server that takes
+    /// [tokens](crate::seal::Security::token_key) needs that to see whether they have expired, and refuses all
+    /// before. Told again now and then, it follows a clock that is set; the last word counts.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_pair;
+    /// # use porous_proto::Instant;
+    /// # let (mut host, _) = example_pair();
+    /// # let now = Instant::ZERO;
+    /// let seconds = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_secs());
+    /// host.set_unix_time(now, seconds);
+    /// ```
+    #[cfg(feature = "seal")]
+    pub const fn set_unix_time(&mut self, now: Instant, seconds: u64) {
+        self.door.set_unix_time(now, seconds);
+    }
+
+    /// Tells the host how to find the IP address in an address: [tokens](crate::seal::Token) may be bound to
+    /// one, and are refused where it is not known.
+    ///
+    /// ```
+    /// use core::net::{IpAddr, SocketAddr};
+    /// use porous_proto::{Config, Host};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, SocketAddr>::new(Config::new(), example_rng());
+    /// host.set_ip_of(SocketAddr::ip);
+    /// ```
+    #[cfg(feature = "seal")]
+    pub const fn set_ip_of(&mut self, ip_of: fn(&A) -> IpAddr) {
+        self.door.set_ip_of(ip_of);
     }
 
     /// Makes an attempt at these addresses. `with` adds to its handshake what it has beside.

@@ -340,6 +340,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let way = member.way_in(from);
         // Asked before the datagram is taken, which may change both.
         let (was, follows) = (member.peer.state(), member.peer.follows());
+        #[cfg(feature = "seal")]
+        let was_unheard = member.peer.is_unheard();
         let roams = host.local.config.path.roaming;
         // A connected peer may have moved (`deviations.md` D10).
         if way.is_none() && !(roams && was == PeerState::Connected) {
@@ -381,6 +383,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         if is_proved {
             self.retire_others(slot);
+        }
+        #[cfg(feature = "seal")]
+        if was_unheard && result.is_ok() {
+            sealed::retire_same_client(self, slot);
         }
         if let Err(cause) = result {
             // The host's memory may be what was short: the peer may have its turn to go beyond its share.

@@ -5,6 +5,8 @@ mod commands;
 mod connection_ids;
 mod cookie;
 mod deadlines;
+#[cfg(feature = "seal")]
+mod door;
 mod events;
 mod input;
 mod member;
@@ -23,6 +25,8 @@ use alloc::boxed::Box;
 use rand_core::CryptoRng;
 
 pub use self::connection_ids::ConnectionIds;
+#[cfg(feature = "seal")]
+use self::door::Door;
 use self::events::Events;
 use self::input::{Input, Taken};
 use self::member::Member;
@@ -69,6 +73,9 @@ pub struct Host<R, A = core::net::SocketAddr> {
     lingering: Lingering,
     events: Events<A>,
     strangers: Strangers<A>,
+    /// Admits the bearers of tokens.
+    #[cfg(feature = "seal")]
+    door: Door<A>,
     steps: Steps,
     stats: HostStats,
 }
@@ -99,6 +106,8 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             table: Table::new(mask),
             inbound: Inbound::new(),
             events: Events::new(),
+            #[cfg(feature = "seal")]
+            door: Door::default(),
             steps: Steps::default(),
             stats: HostStats::default(),
         }

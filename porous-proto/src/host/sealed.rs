@@ -7,19 +7,23 @@ use alloc::vec;
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;
 
+use super::Host;
 use super::answers::cookie_request;
+use super::door::Bearer;
 use super::input::{Input, Taken};
+use super::member::Member;
+use super::strangers::Sender;
 use super::table::Found;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
-    Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Refusal,
-    Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
+    Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Proof,
+    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
 };
-use crate::ids::Address;
+use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{self, Peer, Settings, Side};
 use crate::seal::noise::{Responder, Setup};
 use crate::seal::phases::Limits;
-use crate::seal::{Crypto, Proved, SecretKey, Secured};
+use crate::seal::{Crypto, Proved, SecretKey, Secured, Security, TokenRefusal};
 use crate::wire::NoRoom;
 
 /// The most bytes of message 2 of Noise, without a greeting.
@@ -27,6 +31,10 @@ const REPLY_MAX: usize = KEY_MAX + 1 + ConnectionId::MAX + SEAL_TAG;
 
 /// The most bytes of the acknowledgement with message 2.
 const FORM_MAX: usize = 64 + REPLY_MAX;
+
+/// The most other connections of a client that end when a new one is made: there is one, unless several were
+/// made at the same time.
+const OTHERS_MAX: usize = 8;
 
 /// Message 1 of a host that may become a peer. It has opened.
 pub(super) struct Opened {
@@ -39,11 +47,12 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Opens message 1, which came with this request; the error is what its sender is told. An agreement on keys
-    /// is computed for it if it names a key of a server.
-    pub(super) fn new(
+    /// Opens message 1, which came with this request, and with this token if it names one; the error is what its
+    /// sender is told. An agreement on keys is computed for it if it names a key of a server.
+    fn new(
         request: &Request<'_>,
         first: &FirstAuth<'_>,
+        bearer: Option<&Bearer>,
         local: &Settings,
     ) -> Result<Self, Refusal> {
         let connect = &request.connect;
@@ -55,7 +64,15 @@ impl Opened {
         }
         let identity = security.named_identity(crypto, terms);
         let identity = identity.ok_or(Refusal::Security)?;
-        let psk = security.proof(&terms.proof).ok_or(Refusal::Security)?;
+        let (number, psk) = match terms.proof {
+            Proof::None if security.is_open() => (None, None),
+            Proof::None => return Err(Refusal::Security),
+            Proof::Psk(number) => {
+                let psk = security.numbered_psk(number).ok_or(Refusal::Security)?;
+                (Some(number), Some(psk))
+            }
+            Proof::Token(_) => (None, bearer.map(Bearer::psk)),
+        };
         // The cookie was not kept: it is made again, as it came back and is ours.
         let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
         let mut ours = vec![0; cookie.encoded_length(&[])];
@@ -65,7 +82,7 @@ impl Opened {
         let setup = Setup {
             crypto,
             prologue: &prologue,
-            psk: psk.map(|(_, psk)| psk),
+            psk,
         };
         let mut said = [0; GREETING_MAX];
         let opened = Responder::open(&setup, identity, first.message, &mut said);
@@ -75,7 +92,8 @@ impl Opened {
             limits: security.limits(),
             proved: Proved {
                 server_key: identity.map(|identity| identity.public().clone()),
-                psk: psk.map(|&(number, _)| number),
+                psk: number,
+                claims: None,
             },
             responder,
             greeting: said.into_iter().take(length).collect(),
@@ -116,37 +134,128 @@ impl Opened {
     }
 }
 
+/// Why a host is not let in.
+enum Unfit {
+    /// It is told so: a client whose keys are old has to hear of it.
+    Refused,
+    /// Its token, which it is told as well.
+    Token(TokenRefusal),
+    /// It is not answered.
+    Ignored(Ignored),
+}
+
+impl From<Refusal> for Unfit {
+    fn from(_: Refusal) -> Self {
+        Self::Refused
+    }
+}
+
+impl From<TokenRefusal> for Unfit {
+    fn from(cause: TokenRefusal) -> Self {
+        Self::Token(cause)
+    }
+}
+
+impl From<Ignored> for Unfit {
+    fn from(cause: Ignored) -> Self {
+        Self::Ignored(cause)
+    }
+}
+
+/// What a host that is let in has come to, and its greeting.
+type Agreed = (peer::Sealed, ArrayVec<u8, GREETING_MAX>);
+
 /// The keys of a host that is let in, and its greeting; `None` if the connection is plain. The datagram is
 /// ignored if the host did not show that it can seal, or is refused.
 pub(super) fn agree<R: CryptoRng, A: Address>(
     input: &mut Input<'_, R, A>,
     request: &Request<'_>,
     connection_id: ConnectionId,
-) -> Result<Option<(peer::Sealed, ArrayVec<u8, GREETING_MAX>)>, Ignored> {
-    let sender = input.sender();
-    let host = &mut *input.host;
-    let connect = &request.connect;
-    if connect.offer.sealed.is_empty() {
+) -> Result<Option<Agreed>, Ignored> {
+    if !request.asks_to_seal() {
         return Ok(None);
     }
+    let sender = input.sender();
+    let host = &mut *input.host;
     let first = request.auth.as_ref().ok_or(Ignored::Unauthenticated)?;
-    let strangers = &mut host.strangers;
-    // One for both agreements of a handshake; before the first of them.
+    let refused = match check(host, sender, request, first) {
+        Ok(opened) => {
+            let greeting = opened.greeting.clone();
+            let sealed = opened.agree(&request.connect, connection_id, &mut host.rng);
+            return Ok(Some((sealed.ok_or(Ignored::Unauthenticated)?, greeting)));
+        }
+        Err(Unfit::Ignored(cause)) => return Err(cause),
+        Err(Unfit::Token(cause)) => {
+            host.stats.tokens_refused[cause.index()] += 1;
+            Refusal::Security
+        }
+        Err(Unfit::Refused) => Refusal::Security,
+    };
+    let nonce = request.connect.nonce_self;
+    Err(host.strangers.turn_away(sender, nonce, refused))
+}
+
+/// Opens message 1, with all that it shows, the cheap checks first.
+fn check<R: CryptoRng, A: Address>(
+    host: &mut Host<R, A>,
+    from: Sender<A>,
+    request: &Request<'_>,
+    first: &FirstAuth<'_>,
+) -> Result<Opened, Unfit> {
+    let security = host.local.security.as_ref().ok_or(Unfit::Refused)?;
+    let application = host.local.offer.application;
+    let bearer = match first.terms.proof {
+        Proof::Token(token) => {
+            let at = (&from.address, from.now);
+            Some(host.door.look(token, at, security, application)?)
+        }
+        Proof::None | Proof::Psk(_) => None,
+    };
+    // One for both agreements of a handshake; before the first of them, which with a named key comes before it can
+    // be seen whether the message is true.
     let is_costly = first.terms.key_tag.is_some();
     if is_costly {
-        strangers.check_agreement(sender)?;
+        host.strangers.check_agreement(from)?;
     }
-    let opened = Opened::new(request, first, &host.local);
-    // A client whose keys are old has to hear of it.
-    let opened =
-        opened.map_err(|refusal| strangers.turn_away(sender, connect.nonce_self, refusal))?;
+    let mut opened = Opened::new(request, first, bearer.as_ref(), &host.local)?;
     if !is_costly {
-        strangers.check_agreement(sender)?;
+        host.strangers.check_agreement(from)?;
     }
-    let greeting = opened.greeting.clone();
-    let sealed = opened.agree(connect, connection_id, &mut host.rng);
-    let sealed = sealed.ok_or(Ignored::Unauthenticated)?;
-    Ok(Some((sealed, greeting)))
+    if let Some(bearer) = bearer {
+        // Two may have come with one token, and both have its secret: the first is let in.
+        opened.proved.claims = Some(Box::new(host.door.admit(bearer)?));
+    }
+    Ok(opened)
+}
+
+/// Ends the other connections of the client whose first sealed datagram has come.
+pub(super) fn retire_same_client<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    newcomer: Slot,
+) {
+    let (now, host) = (input.tick.now, &mut *input.host);
+    let security = host.local.security.as_ref();
+    let client = host
+        .table
+        .at_mut(newcomer)
+        .and_then(|new| new.peer.client_id());
+    if client.is_none() || !security.is_some_and(Security::is_one_per_client) {
+        return;
+    }
+    let is_other = |(id, member): &(PeerId, &Member<A>)| {
+        let is_live = id.slot != newcomer && member.peer.state().is_live();
+        is_live && member.peer.client_id() == client
+    };
+    let others: ArrayVec<Slot, OTHERS_MAX> = (host.table.iter().filter(is_other))
+        .map(|(id, _)| id.slot)
+        .take(OTHERS_MAX)
+        .collect();
+    for slot in others {
+        if let Some(member) = host.table.at_mut(slot) {
+            member.peer.replace(now);
+        }
+        host.settle(slot);
+    }
 }
 
 /// Takes a datagram that only a host that seals can read.

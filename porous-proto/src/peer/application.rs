@@ -203,6 +203,18 @@ impl Peer {
         self.secured.as_deref()
     }
 
+    /// The client that a token has admitted.
+    #[cfg(feature = "seal")]
+    pub(crate) fn client_id(&self) -> Option<u64> {
+        self.secured()?.client_id()
+    }
+
+    /// Whether a sealed connection has heard nothing of its remote host yet.
+    #[cfg(feature = "seal")]
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.secured().is_some_and(|secured| !secured.is_heard)
+    }
+
     /// How long the remote host stands silence before it ends the connection: its
     /// [`Config::timeout`](crate::Config::timeout), in whole milliseconds. `None` while connecting, after
     /// the end, and of a host that does not say.

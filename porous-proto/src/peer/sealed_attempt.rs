@@ -10,7 +10,7 @@ use crate::frame::{
     SecondAuth, Terms, cookie_input, prologue,
 };
 use crate::seal::noise::{Initiator, Setup};
-use crate::seal::{Credentials, Crypto, Proved, Secret, SecretKey, Security, hkdf};
+use crate::seal::{Credentials, Crypto, Proved, Secret, SecretKey, Security, Shown, hkdf};
 use crate::time::{Instant, Micros};
 use crate::wire::{NoRoom, Reader};
 
@@ -121,7 +121,7 @@ impl SealedAttempt {
         let setup = Setup {
             crypto,
             prologue: &prologue,
-            psk: self.credentials.proof().map(|(_, psk)| psk),
+            psk: self.credentials.shown().psk(),
         };
         let server = self.credentials.expected();
         let started = Initiator::start(&setup, server, ephemeral, greeting, out);
@@ -130,12 +130,15 @@ impl SealedAttempt {
     }
 
     /// What message 1 says in the open.
-    fn terms(&self, crypto: Crypto) -> Terms<'static> {
-        let proof = self.credentials.proof();
+    fn terms(&self, crypto: Crypto) -> Terms<'_> {
         Terms {
             suite: crypto.suite().number(),
             key_tag: self.credentials.expected().map(|key| crypto.key_tag(key)),
-            proof: proof.map_or(Proof::None, |&(number, _)| Proof::Psk(number)),
+            proof: match self.credentials.shown() {
+                Shown::Nothing => Proof::None,
+                Shown::Psk(number, _) => Proof::Psk(*number),
+                Shown::Token(token, _) => Proof::Token(token.as_bytes()),
+            },
         }
     }
 
@@ -189,7 +192,11 @@ impl SealedAttempt {
             keys,
             proved: Proved {
                 server_key: self.credentials.expected().cloned(),
-                psk: self.credentials.proof().map(|&(number, _)| number),
+                psk: match self.credentials.shown() {
+                    Shown::Psk(number, _) => Some(*number),
+                    Shown::Nothing | Shown::Token(..) => None,
+                },
+                claims: None,
             },
             side: Side::Initiator,
             limits: self.security.limits(),

@@ -9,7 +9,7 @@ use crate::event::Ignored;
 use crate::frame::FirstAuth;
 use crate::frame::{Connect, ConnectionId, GREETING_MAX, Offer, Refusal, Suites, grease};
 #[cfg(feature = "seal")]
-use crate::seal::{Crypto, Security};
+use crate::seal::{Credentials, Crypto, Security, Shown};
 use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
 
@@ -89,11 +89,15 @@ impl Settings {
         can_seal.then_some(security)
     }
 
-    /// Whether the longest request of a sealed attempt with this greeting fits.
+    /// Whether the longest request of a sealed attempt with these credentials fits.
     #[cfg(feature = "seal")]
-    pub(crate) fn check_sealed_greeting(&self, greeting: &[u8]) -> Result<(), ConnectError> {
+    pub(crate) fn check_credentials(&self, with: &Credentials) -> Result<(), ConnectError> {
+        let token = match with.shown() {
+            Shown::Token(token, _) => token.as_bytes().len(),
+            Shown::Nothing | Shown::Psk(..) => 0,
+        };
         let request = self.longest_request().encoded_length(&[]);
-        let longest = request + FirstAuth::longest(greeting.len());
+        let longest = request + FirstAuth::longest(with.greeting_bytes().len(), token);
         let fits = longest <= usize::from(self.config.path.request_size);
         fits.then_some(()).ok_or(ConnectError::TooLong)
     }

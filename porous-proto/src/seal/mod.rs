@@ -7,8 +7,8 @@
 //!
 //! A host that has suites ([`Config::sealed`](crate::Config::sealed)) and a [`Security`] makes sealed
 //! connections by [`Host::connect_sealed`](crate::Host::connect_sealed), and as a listener for hosts that ask
-//! for it. A server proves itself by a key pair, and a client by a secret that both have; [`Token`]s are made
-//! and opened here, and no handshake takes them yet.
+//! for it. A server proves itself by a key pair, and a client by a secret that both have, or by a [`Token`] that
+//! a backend has made for it.
 //!
 //! # Secrets
 //!
@@ -41,5 +41,6 @@ pub(crate) use secret::Secret;
 pub use secret::{Psk, SecretKey, Shared, TokenKey};
 pub(crate) use secured::Proved;
 pub use secured::Secured;
+pub(crate) use security::Shown;
 pub use security::{Credentials, Security, SecurityError, TooLong};
 pub use token::{Token, TokenRefusal};

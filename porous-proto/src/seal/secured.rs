@@ -1,7 +1,9 @@
 //! What is known of a sealed connection, and the keys that outlive its handshake.
 
+use alloc::boxed::Box;
 use core::fmt;
 
+use super::claims::Claims;
 use super::crypto::Crypto;
 use super::hkdf::hmac;
 use super::noise::Keys;
@@ -17,6 +19,8 @@ pub(crate) struct Proved {
     pub(crate) server_key: Option<PublicKey>,
     /// Both hosts have the psk with this number.
     pub(crate) psk: Option<u32>,
+    /// What the client's token says; `None` at the client itself.
+    pub(crate) claims: Option<Box<Claims>>,
 }
 
 /// What proves that two hosts speak of one sealed connection: [`Peer::secured`](crate::Peer::secured).
@@ -94,6 +98,37 @@ impl Secured {
     #[must_use]
     pub const fn psk(&self) -> Option<u32> {
         self.proved.psk
+    }
+
+    /// The id of the client in the token by which it was let in; `None` at the client itself, and of a client
+    /// without a token.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// if let Some(player) = secured.client_id() {
+    ///     println!("player {player}");
+    /// }
+    /// # }
+    /// # let _ = of;
+    /// ```
+    #[must_use]
+    pub fn client_id(&self) -> Option<u64> {
+        Some(self.proved.claims.as_ref()?.client_id())
+    }
+
+    /// What the backend has written into the client's token, 255 bytes at most; none at the client itself.
+    ///
+    /// ```
+    /// # fn of(secured: &porous_proto::seal::Secured) {
+    /// let name = core::str::from_utf8(secured.user_data());
+    /// # let _ = name;
+    /// # }
+    /// # let _ = of;
+    /// ```
+    #[must_use]
+    pub fn user_data(&self) -> &[u8] {
+        let claims = self.proved.claims.as_ref();
+        claims.map_or(&[], |claims| claims.data())
     }
 
     /// A name of this connection, and no secret: both hosts have the same, and no other connection has it. A

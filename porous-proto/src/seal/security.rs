@@ -8,17 +8,30 @@ use core::time::Duration;
 use arrayvec::ArrayVec;
 
 use super::crypto::Crypto;
+use super::gate::Gate;
 use super::noise::Identity;
 use super::phases::Limits;
 use super::provider::{Provider, PublicKey, Suite, Weak};
-use super::secret::{Psk, SecretKey};
-use crate::frame::{GREETING_MAX, KEY_TAG, Proof, Suites, Terms};
+use super::secret::{Psk, SecretKey, TokenKey};
+use super::token::Token;
+use crate::frame::{GREETING_MAX, KEY_TAG, Suites, Terms};
 
 /// The most key pairs of a server: the current one, and the one before or after it.
 const IDENTITIES_MAX: usize = 2;
 
 /// The most psks of a host, for the same reason and for several groups of clients.
 const PSKS_MAX: usize = 4;
+
+/// The most token keys of a server.
+const TOKEN_KEYS_MAX: usize = 4;
+
+/// In how many seconds a token may expire at most, unless another time is set: a player may wait that long in
+/// the lobby of a backend.
+const LIFETIME: u64 = 3600;
+
+/// Used tokens that are remembered, unless another number is set: 18 new players a second with tokens of 15
+/// minutes. They take 640 KiB.
+const USED_TOKENS: u32 = 16_384;
 
 /// A key pair of the server, as a suite uses it.
 #[derive(Clone, Debug)]
@@ -44,12 +57,17 @@ struct Known {
 pub struct Security {
     provider: &'static dyn Provider,
     allows_plain: bool,
-    requires_psk: bool,
+    requires_proof: bool,
     limits: Limits,
     /// Of each key pair one for each suite of the provider: computed once, as that is costly.
     known: Vec<Known>,
     identities: usize,
     psks: ArrayVec<(u32, Psk), PSKS_MAX>,
+    token_keys: ArrayVec<(u8, TokenKey), TOKEN_KEYS_MAX>,
+    server_id: Option<u64>,
+    max_lifetime: u64,
+    used_tokens: u32,
+    is_one_per_client: bool,
 }
 
 impl Security {
@@ -66,11 +84,16 @@ impl Security {
         Self {
             provider,
             allows_plain: false,
-            requires_psk: false,
+            requires_proof: false,
             limits: Limits::MOST,
             known: Vec::new(),
             identities: 0,
             psks: ArrayVec::new_const(),
+            token_keys: ArrayVec::new_const(),
+            server_id: None,
+            max_lifetime: LIFETIME,
+            used_tokens: USED_TOKENS,
+            is_one_per_client: true,
         }
     }
 
@@ -139,7 +162,7 @@ impl Security {
     /// # const fn stored() -> [u8; 32] { [7; 32] }
     /// use porous_proto::seal::{Psk, Security};
     ///
-    /// let security = Security::new(provider()).psk(7, Psk::from_bytes(stored()))?.require_psk();
+    /// let security = Security::new(provider()).psk(7, Psk::from_bytes(stored()))?.require_proof();
     /// # let _ = security;
     /// # Ok::<(), porous_proto::seal::SecurityError>(())
     /// ```
@@ -150,16 +173,103 @@ impl Security {
         Ok(self)
     }
 
-    /// Refuses clients that prove nothing: each has to have one of the [psks](Self::psk).
+    /// Lets the bearers of [`Token`](super::Token)s in that a backend has made with this key. The server has to be
+    /// told the time ([`Host::set_unix_time`](crate::Host::set_unix_time)). Four keys at most, of which each has a
+    /// number of its own; one with the number of another takes its place.
+    ///
+    /// # Errors
+    ///
+    /// [`SecurityError::TooMany`] for a fifth.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_provider as provider;
-    /// let security = porous_proto::seal::Security::new(provider()).require_psk(); // nobody at all, without one
+    /// # const fn stored() -> [u8; 32] { [7; 32] }
+    /// use porous_proto::seal::{Security, TokenKey};
+    ///
+    /// let key = TokenKey::from_bytes(stored());
+    /// let security = Security::new(provider()).token_key(1, key)?.server_id(0x51);
+    /// # let _ = security;
+    /// # Ok::<(), porous_proto::seal::SecurityError>(())
+    /// ```
+    pub fn token_key(mut self, number: u8, key: TokenKey) -> Result<Self, SecurityError> {
+        self.token_keys.retain(|(other, _)| *other != number);
+        let added = self.token_keys.try_push((number, key));
+        added.map_err(|_| SecurityError::TooMany)?;
+        Ok(self)
+    }
+
+    /// This server's id: it takes tokens that name it, and those that name no server. Without an id it takes only
+    /// the latter.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// let security = porous_proto::seal::Security::new(provider()).server_id(0x51);
     /// # let _ = security;
     /// ```
     #[must_use]
-    pub const fn require_psk(mut self) -> Self {
-        self.requires_psk = true;
+    pub const fn server_id(mut self, id: u64) -> Self {
+        self.server_id = Some(id);
+        self
+    }
+
+    /// Refuses tokens that expire later than this from now; 30 s more are allowed for clocks that differ. By
+    /// default an hour.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// use core::time::Duration;
+    ///
+    /// let minutes = Duration::from_secs(15 * 60);
+    /// let security = porous_proto::seal::Security::new(provider()).max_token_lifetime(minutes);
+    /// # let _ = security;
+    /// ```
+    #[must_use]
+    pub const fn max_token_lifetime(mut self, time: Duration) -> Self {
+        self.max_lifetime = time.as_secs();
+        self
+    }
+
+    /// Remembers this many used tokens of one use, until they expire: about 40 bytes each, which are taken when
+    /// the first such token comes. While so many are remembered, further ones are refused. By default 16,384. A
+    /// host keeps the number that it had when its first token came.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// let security = porous_proto::seal::Security::new(provider()).used_tokens(1000);
+    /// # let _ = security;
+    /// ```
+    #[must_use]
+    pub const fn used_tokens(mut self, number: u32) -> Self {
+        self.used_tokens = number;
+        self
+    }
+
+    /// Whether a client, by the id in its token, has one connection: the new one takes the place of the old one,
+    /// which ends as [`Restarted`](crate::DisconnectReason::Restarted), when its first datagram has come. By default
+    /// it has.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// let security = porous_proto::seal::Security::new(provider()).one_per_client(false);
+    /// # let _ = security;
+    /// ```
+    #[must_use]
+    pub const fn one_per_client(mut self, is_one: bool) -> Self {
+        self.is_one_per_client = is_one;
+        self
+    }
+
+    /// Refuses clients that prove nothing: each has to have one of the [psks](Self::psk), or a
+    /// [token](Self::token_key).
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_provider as provider;
+    /// let security = porous_proto::seal::Security::new(provider()).require_proof(); // nobody at all, without one
+    /// # let _ = security;
+    /// ```
+    #[must_use]
+    pub const fn require_proof(mut self) -> Self {
+        self.requires_proof = true;
         self
     }
 
@@ -213,17 +323,35 @@ impl Security {
         Some(Some(&self.known.iter().find(is_it)?.identity))
     }
 
-    /// The psk by which a client proves itself: the outer `None` if it is not let in, the inner one if it need
-    /// not prove anything.
-    pub(crate) fn proof(&self, proof: &Proof<'_>) -> Option<Option<&(u32, Psk)>> {
-        match proof {
-            Proof::None => (!self.requires_psk).then_some(None),
-            Proof::Psk(number) => {
-                let found = self.psks.iter().find(|(other, _)| other == number);
-                found.map(Some)
-            }
-            Proof::Token(_) => None,
+    /// Whether clients are let in that prove nothing.
+    pub(crate) const fn is_open(&self) -> bool {
+        !self.requires_proof
+    }
+
+    /// The psk with this number.
+    pub(crate) fn numbered_psk(&self, number: u32) -> Option<&Psk> {
+        let mut psks = self.psks.iter();
+        psks.find_map(|(other, psk)| (*other == number).then_some(psk))
+    }
+
+    /// What tokens are checked by. `application`: the id of the host's application.
+    pub(crate) fn gate(&self, application: u64) -> Gate<'_> {
+        Gate {
+            provider: self.provider,
+            application,
+            server: self.server_id,
+            keys: &self.token_keys,
+            max_lifetime: self.max_lifetime,
         }
+    }
+
+    /// The number of used tokens that are remembered.
+    pub(crate) const fn used_limit(&self) -> u32 {
+        self.used_tokens
+    }
+
+    pub(crate) const fn is_one_per_client(&self) -> bool {
+        self.is_one_per_client
     }
 
     /// Whether each suite that this host offers can agree with this key.
@@ -249,8 +377,29 @@ impl Security {
 #[derive(Clone, Default)]
 pub struct Credentials {
     server_key: Option<PublicKey>,
-    psk: Option<(u32, Psk)>,
+    shown: Shown,
     greeting: Box<[u8]>,
+}
+
+/// By what a client proves who it is.
+#[derive(Clone, Default)]
+pub(crate) enum Shown {
+    #[default]
+    Nothing,
+    /// A psk and its number.
+    Psk(u32, Psk),
+    /// A token and its psk.
+    Token(Box<Token>, Psk),
+}
+
+impl Shown {
+    /// The psk of the handshake.
+    pub(crate) const fn psk(&self) -> Option<&Psk> {
+        match self {
+            Self::Nothing => None,
+            Self::Psk(_, psk) | Self::Token(_, psk) => Some(psk),
+        }
+    }
 }
 
 impl Credentials {
@@ -295,7 +444,24 @@ impl Credentials {
     /// ```
     #[must_use]
     pub fn psk(mut self, number: u32, psk: Psk) -> Self {
-        self.psk = Some((number, psk));
+        self.shown = Shown::Psk(number, psk);
+        self
+    }
+
+    /// Shows a token, and proves to have the psk that the backend has handed out with it. It takes the place of a
+    /// [psk](Self::psk).
+    ///
+    /// ```
+    /// use porous_proto::seal::{Credentials, Psk, Token};
+    ///
+    /// fn credentials(token: Token, psk: Psk) -> Credentials {
+    ///     Credentials::new().token(token, psk)
+    /// }
+    /// # let _ = credentials;
+    /// ```
+    #[must_use]
+    pub fn token(mut self, token: Token, psk: Psk) -> Self {
+        self.shown = Shown::Token(Box::new(token), psk);
         self
     }
 
@@ -330,8 +496,8 @@ impl Credentials {
         self.server_key.as_ref()
     }
 
-    pub(crate) const fn proof(&self) -> Option<&(u32, Psk)> {
-        self.psk.as_ref()
+    pub(crate) const fn shown(&self) -> &Shown {
+        &self.shown
     }
 }
 
@@ -346,7 +512,7 @@ impl fmt::Debug for Credentials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SecurityError {
-    /// A host has two key pairs and four psks at most.
+    /// A host has two key pairs, four psks and four token keys at most.
     TooMany,
     /// A suite of the provider has no such secret key.
     Weak,
@@ -355,7 +521,7 @@ pub enum SecurityError {
 impl fmt::Display for SecurityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooMany => "a host has two key pairs and four psks at most: leave the oldest out",
+            Self::TooMany => "a host has two key pairs, four psks and four token keys at most: leave the oldest out",
             Self::Weak => "a suite of the provider has no such secret key: generate another one",
         })
     }

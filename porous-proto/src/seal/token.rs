@@ -50,6 +50,16 @@ pub enum TokenRefusal {
     Full,
 }
 
+impl TokenRefusal {
+    /// The number of causes.
+    pub(crate) const COUNT: usize = Self::Full as usize + 1;
+
+    /// The position of this cause's counter.
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
 impl fmt::Display for TokenRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,6 +1,7 @@
 //! Who gets a sealed connection, and what the two hosts know of each other then.
 
 use super::*;
+use crate::seal::{Claims, Token, TokenKey, TokenRefusal};
 
 /// The secret key of a server, and the public one of the toy.
 pub(super) fn server_keys(byte: u8) -> (SecretKey, PublicKey) {
@@ -17,8 +18,8 @@ pub(super) fn proofs() -> [(Security, Credentials); 4] {
     let (secret, public) = server_keys(5);
     let plain = || Credentials::new().greeting(b"hello").unwrap();
     let named = security().identity(&secret).unwrap();
-    let grouped = security().psk(7, psk(3)).unwrap().require_psk();
-    let both = named.clone().psk(7, psk(3)).unwrap().require_psk();
+    let grouped = security().psk(7, psk(3)).unwrap().require_proof();
+    let both = named.clone().psk(7, psk(3)).unwrap().require_proof();
     [
         (security(), plain()),
         (named, plain().server_key(public.clone())),
@@ -210,13 +211,13 @@ fn hosts_are_who_they_say_or_there_is_no_connection() {
     let grouped = || security().psk(7, psk(3)).unwrap().psk(8, psk(4)).unwrap();
     assert_eq!(outcome(grouped(), &plain()), Ok((false, None)));
     assert_eq!(
-        outcome(grouped().require_psk(), &plain()),
+        outcome(grouped().require_proof(), &plain()),
         refused,
         "proves nothing"
     );
     for number in [7, 8] {
         let credentials = plain().psk(number, psk(if number == 7 { 3 } else { 4 }));
-        let outcome = outcome(grouped().require_psk(), &credentials);
+        let outcome = outcome(grouped().require_proof(), &credentials);
         assert_eq!(outcome, Ok((false, Some(number))));
     }
     assert_eq!(
@@ -234,7 +235,7 @@ fn hosts_are_who_they_say_or_there_is_no_connection() {
         refused,
         "no psk"
     );
-    let both = named().psk(7, psk(3)).unwrap().require_psk();
+    let both = named().psk(7, psk(3)).unwrap().require_proof();
     let credentials = plain().server_key(public).psk(7, psk(3));
     assert_eq!(outcome(both, &credentials), Ok((true, Some(7))));
 }
@@ -272,4 +273,252 @@ fn what_is_no_key_of_a_server_is_refused_at_once() {
     let credentials = Credentials::new().server_key(key);
     let attempt = host.connect_sealed(Instant::ZERO, &[SERVER], &credentials);
     assert_eq!(attempt, Err(ConnectError::ServerKey));
+}
+
+/// The application of all hosts here, and the second of all tokens.
+const NOW: u64 = 1_800_000_000;
+
+fn token_key() -> TokenKey {
+    TokenKey::from_bytes([8; 32])
+}
+
+/// Claims of a token for client 42 that lasts a minute.
+fn claims() -> Claims {
+    Claims::new(0, 42, NOW..NOW + 60)
+}
+
+/// A token, and its psk, as a backend hands them out.
+fn mint(claims: &Claims, seed: u64) -> (Token, Psk) {
+    Token::mint(&Toy, &token_key(), claims, &mut ExampleRng(seed)).unwrap()
+}
+
+/// A server that lets nobody in without a token.
+fn guarded() -> Security {
+    security()
+        .token_key(0, token_key())
+        .unwrap()
+        .require_proof()
+}
+
+/// A world whose server is guarded, and knows the time.
+fn guarded_world(server: Security) -> World {
+    let mut world = World::secure();
+    let now = world.now;
+    world.host(SERVER).set_security(server);
+    world.host(SERVER).set_unix_time(now, NOW);
+    world
+}
+
+/// What comes of an attempt with this token: the client's id as the server knows it, or why the token was refused.
+fn admitted(server: Security, claims: &Claims) -> Result<u64, TokenRefusal> {
+    let mut world = guarded_world(server);
+    let (token, psk) = mint(claims, 5);
+    world.connect_by(&Credentials::new().token(token, psk));
+    world.run(2000 * MS);
+    if world.connected_at() == [CLIENT, SERVER] {
+        let peer = world.peer(SERVER);
+        let secured = world.hosts[&SERVER].peer(peer).unwrap().secured().unwrap();
+        return Ok(secured.client_id().unwrap());
+    }
+    let refused = DisconnectReason::Refused(Refusal::Security);
+    assert_eq!(world.ended(CLIENT), Some(refused));
+    let stats = world.hosts[&SERVER].stats();
+    let causes = [
+        TokenRefusal::Malformed,
+        TokenRefusal::Version,
+        TokenRefusal::Key,
+        TokenRefusal::Time,
+        TokenRefusal::Expired,
+        TokenRefusal::Lifetime,
+        TokenRefusal::Forged,
+        TokenRefusal::Audience,
+        TokenRefusal::Ip,
+        TokenRefusal::Used,
+        TokenRefusal::Full,
+    ];
+    let mut told = causes
+        .into_iter()
+        .filter(|&cause| stats.tokens_refused(cause) > 0);
+    let cause = told.next().unwrap();
+    assert_eq!(told.next(), None, "one cause");
+    Err(cause)
+}
+
+#[test]
+fn a_token_lets_its_client_in() {
+    let claims = claims().user_data(b"ana").unwrap().single_use();
+    let mut world = guarded_world(guarded().server_id(0x51));
+    let (token, psk) = mint(&claims, 5);
+    world.connect_by(&Credentials::new().token(token, psk));
+    world.run(500 * MS);
+    world.check();
+    let peer = world.peer(SERVER);
+    let secured = world.hosts[&SERVER].peer(peer).unwrap().secured().unwrap();
+    assert_eq!(
+        (secured.client_id(), secured.user_data()),
+        (Some(42), &b"ana"[..])
+    );
+    assert_eq!(secured.psk(), None);
+    // The client knows what it has shown, and the wire does not say it again.
+    let peer = world.peer(CLIENT);
+    let secured = world.hosts[&CLIENT].peer(peer).unwrap().secured().unwrap();
+    assert_eq!(secured.client_id(), None);
+}
+
+#[test]
+fn a_token_that_is_not_right_lets_nobody_in() {
+    assert_eq!(admitted(guarded(), &claims()), Ok(42));
+    let lasts = |validity| Claims::new(0, 42, validity);
+    // 30 s are allowed for clocks that differ.
+    assert_eq!(admitted(guarded(), &lasts(NOW - 60..NOW - 29)), Ok(42));
+    let expired = lasts(NOW - 60..NOW - 30);
+    assert_eq!(admitted(guarded(), &expired), Err(TokenRefusal::Expired));
+    let minutes = || guarded().max_token_lifetime(Duration::from_secs(600));
+    assert_eq!(admitted(minutes(), &lasts(NOW..NOW + 630)), Ok(42));
+    let long = lasts(NOW..NOW + 631);
+    assert_eq!(admitted(minutes(), &long), Err(TokenRefusal::Lifetime));
+    let other_key = claims().key_number(1);
+    assert_eq!(admitted(guarded(), &other_key), Err(TokenRefusal::Key));
+    let changed = security()
+        .token_key(0, TokenKey::from_bytes([9; 32]))
+        .unwrap();
+    assert_eq!(admitted(changed, &claims()), Err(TokenRefusal::Forged));
+    let other_application = Claims::new(1, 42, NOW..NOW + 60);
+    assert_eq!(
+        admitted(guarded(), &other_application),
+        Err(TokenRefusal::Forged)
+    );
+    let named = || claims().audience(0x51).unwrap();
+    assert_eq!(admitted(guarded().server_id(0x51), &named()), Ok(42));
+    let elsewhere = admitted(guarded().server_id(0x52), &named());
+    assert_eq!(elsewhere, Err(TokenRefusal::Audience));
+    let bound = claims().ip([192, 0, 2, 1].into());
+    assert_eq!(admitted(guarded(), &bound), Err(TokenRefusal::Ip));
+    let none = guarded().used_tokens(0);
+    assert_eq!(
+        admitted(none, &claims().single_use()),
+        Err(TokenRefusal::Full)
+    );
+}
+
+#[test]
+fn a_server_that_does_not_know_the_time_takes_no_token() {
+    let mut world = World::secure();
+    world.host(SERVER).set_security(guarded());
+    let (token, psk) = mint(&claims(), 5);
+    world.connect_by(&Credentials::new().token(token, psk));
+    world.run(2000 * MS);
+    assert!(world.connected_at().is_empty());
+    let stats = world.hosts[&SERVER].stats();
+    assert!(stats.tokens_refused(TokenRefusal::Time) > 0);
+}
+
+#[test]
+fn time_goes_on_for_a_server_that_was_told_it_once() {
+    let mut world = guarded_world(guarded());
+    world.run(Duration::from_secs(91));
+    let (token, psk) = mint(&claims(), 5);
+    world.connect_by(&Credentials::new().token(token, psk));
+    world.run(2000 * MS);
+    let stats = world.hosts[&SERVER].stats();
+    assert!(stats.tokens_refused(TokenRefusal::Expired) > 0);
+}
+
+#[test]
+fn a_token_bound_to_an_address_lets_in_from_there() {
+    for (own, is_right) in [([192, 0, 2, 1], true), ([192, 0, 2, 2], false)] {
+        let mut world = guarded_world(guarded());
+        world.host(SERVER).set_ip_of(|_| [192, 0, 2, 1].into());
+        let (token, psk) = mint(&claims().ip(own.into()), 5);
+        world.connect_by(&Credentials::new().token(token, psk));
+        world.run(2000 * MS);
+        assert_eq!(!world.connected_at().is_empty(), is_right, "{own:?}");
+    }
+}
+
+#[test]
+fn a_token_without_its_secret_is_worth_nothing_and_is_not_used_up() {
+    let mut world = guarded_world(guarded());
+    let (token, true_psk) = mint(&claims().single_use(), 5);
+    world.connect_by(&Credentials::new().token(token.clone(), psk(1)));
+    world.run(2000 * MS);
+    let refused = DisconnectReason::Refused(Refusal::Security);
+    assert_eq!(world.ended(CLIENT), Some(refused));
+    world.connect_by(&Credentials::new().token(token, true_psk));
+    world.run(2000 * MS);
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+}
+
+#[test]
+fn a_token_of_one_use_makes_one_connection() {
+    let mut world = guarded_world(guarded());
+    let (token, psk) = mint(&claims().single_use(), 5);
+    let credentials = Credentials::new().token(token, psk);
+    // Its message 2 is lost for a while: the repeated request is the same use.
+    let mut lost = 2;
+    world.connect_by(&credentials);
+    world.run_with(2000 * MS, &mut |_, from, datagram| {
+        let is_lost = from == SERVER && kind(datagram) == 0xD2 && lost > 0;
+        lost -= usize::from(is_lost);
+        if is_lost {
+            vec![]
+        } else {
+            vec![datagram.to_vec()]
+        }
+    });
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+    // Another host that got hold of token and secret.
+    let mut thief = Host::<_, u32>::new(sealed(), ExampleRng(77));
+    thief.set_security(security());
+    world.hosts.insert(CLIENT, thief);
+    world.events.clear();
+    world.connect_by(&credentials);
+    world.run(2000 * MS);
+    assert!(world.connected_at().is_empty());
+    let stats = world.hosts[&SERVER].stats();
+    assert!(stats.tokens_refused(TokenRefusal::Used) > 0);
+    assert_eq!(world.ended(SERVER), None, "the true one goes on");
+}
+
+/// Two clients of one account, at the two addresses of one world.
+#[test]
+fn a_client_has_one_connection_unless_it_may_have_several() {
+    for is_one in [true, false] {
+        let mut world = guarded_world(guarded().one_per_client(is_one));
+        let (token, psk) = mint(&claims(), 5);
+        world.connect_by(&Credentials::new().token(token, psk));
+        world.run(500 * MS);
+        let first = world.peer(SERVER);
+        let mut other = Host::<_, u32>::new(sealed(), ExampleRng(77));
+        other.set_security(security());
+        let (token, psk) = mint(&claims(), 6);
+        let credentials = Credentials::new().token(token, psk);
+        let now = world.now;
+        other.connect_sealed(now, &[SERVER], &credentials).unwrap();
+        let mut buf = [0; 1200];
+        for _ in 0..6 {
+            while let Some(transmit) = other.poll_transmit(now, &mut buf) {
+                let server = world.host(SERVER);
+                server.handle_datagram(now, 3, Ecn::NotEct, transmit.datagram);
+            }
+            while let Some(transmit) = world.host(SERVER).poll_transmit(now, &mut buf) {
+                let to = if transmit.to == 3 {
+                    Some(&mut other)
+                } else {
+                    None
+                };
+                let datagram = transmit.datagram;
+                to.map(|other| other.handle_datagram(now, SERVER, Ecn::NotEct, datagram));
+            }
+        }
+        world.run(Duration::ZERO);
+        let restarted = is_one.then_some(DisconnectReason::Restarted);
+        assert_eq!(world.ended(SERVER), restarted);
+        let server = world.host(SERVER);
+        let is_live = server.peers().any(|(peer, _)| peer == first);
+        assert_eq!(
+            (is_live, server.peers().count()),
+            (!is_one, if is_one { 1 } else { 2 })
+        );
+    }
 }

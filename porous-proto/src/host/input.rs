@@ -51,13 +51,15 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
     pub(super) fn take(&mut self, ecn: Ecn, datagram: &[u8]) -> Result<Taken, Ignored> {
         let now = self.tick.now;
         let len = usize::from(self.host.local.config.connection_id_len);
+        // A host without suites refuses these as it does without the feature.
         #[cfg(feature = "seal")]
-        if let Some(sealed) = decode_sealed(datagram, len) {
-            return sealed::take(self, ecn, sealed.map_err(Ignored::Malformed)?);
-        }
-        #[cfg(feature = "seal")]
-        if let Some(short) = decode_phased(datagram, len) {
-            return self.on_short(ecn, &short.map_err(Ignored::Malformed)?);
+        if !self.host.local.offer.sealed.is_empty() {
+            if let Some(sealed) = decode_sealed(datagram, len) {
+                return sealed::take(self, ecn, sealed.map_err(Ignored::Malformed)?);
+            }
+            if let Some(short) = decode_phased(datagram, len) {
+                return self.on_short(ecn, &short.map_err(Ignored::Malformed)?);
+            }
         }
         let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
         #[cfg(feature = "seal")]

@@ -491,14 +491,38 @@ fn keys_change_and_nothing_is_lost() {
 
 #[test]
 fn a_plain_connection_has_no_phases() {
-    let (mut host, peer) = example_pair();
-    let id = host.table.get_mut(peer).unwrap().peer.connection_id();
-    let mut frame = vec![0x48];
-    frame.extend(id.as_bytes());
-    frame.extend([0; 9]);
-    let taken = host.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, &frame);
+    let mut world = World::secure();
+    world.host(SERVER).set_security(security().allow_plain());
+    let now = world.now;
+    world.host(CLIENT).connect(now, SERVER).unwrap();
+    world.run(500 * MS);
+    let (_, newest) = world.sent.iter().rfind(|(at, _)| *at == CLIENT).unwrap();
+    let mut frame = newest.clone();
+    frame[0] |= 0x08;
+    let taken = world.deliver(SERVER, &frame);
     let reserved = Ignored::Malformed(crate::Malformed::Reserved);
     assert_eq!(taken, Disposition::Ignored(reserved));
+}
+
+/// What else a host could say of a connection that it does not have.
+#[test]
+fn a_host_without_suites_answers_no_form_of_a_sealed_connection() {
+    let mut sealed = World::connected();
+    sealed.check();
+    let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    host.listen(Listen::Open).unwrap();
+    let mut forms = sealed.sent.clone();
+    for (_, form) in &mut forms {
+        if kind(form) & 0xC0 == 0x40 {
+            form[0] |= 0x08;
+        }
+    }
+    for (_, form) in forms.iter().filter(|(_, form)| kind(form) & 0xF0 != 0xC0) {
+        let taken = host.handle_datagram(Instant::ZERO, 9, Ecn::NotEct, form);
+        let reserved = Ignored::Malformed(crate::Malformed::Reserved);
+        assert_eq!(taken, Disposition::Ignored(reserved), "{:x}", kind(form));
+    }
+    assert!(host.poll_transmit(Instant::ZERO, &mut [0; 1200]).is_none());
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Security {
         Ok(self)
     }
 
-    /// Lets the bearers of [`Token`](super::Token)s in that a backend has made with this key. The server has to be
+    /// Lets the bearers of [`Token`]s in that a backend has made with this key. The server has to be
     /// told the time ([`Host::set_unix_time`](crate::Host::set_unix_time)). Four keys at most, of which each has a
     /// number of its own; one with the number of another takes its place.
     ///

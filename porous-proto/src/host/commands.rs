@@ -1,5 +1,7 @@
 //! The commands of the application.
 
+#[cfg(feature = "seal")]
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "seal")]
 use core::net::IpAddr;
@@ -299,7 +301,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     #[cfg(feature = "seal")]
     pub fn set_security(&mut self, security: Security) {
-        self.local.security = Some(security);
+        self.local.security = Some(Box::new(security));
     }
 
     /// Tells the host what time it is: `seconds` since 1970 in UTC, at `now`. A server that takes

@@ -71,7 +71,10 @@ impl Opened {
                 let psk = security.numbered_psk(number).ok_or(Refusal::Security)?;
                 (Some(number), Some(psk))
             }
-            Proof::Token(_) => (None, bearer.map(Bearer::psk)),
+            Proof::Token(_) => {
+                let bearer = bearer.ok_or(Refusal::Security)?;
+                (None, Some(bearer.psk()))
+            }
         };
         // The cookie was not kept: it is made again, as it came back and is ours.
         let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
@@ -234,7 +237,7 @@ pub(super) fn retire_same_client<R: CryptoRng, A: Address>(
     newcomer: Slot,
 ) {
     let (now, host) = (input.tick.now, &mut *input.host);
-    let security = host.local.security.as_ref();
+    let security = host.local.security.as_deref();
     let client = host
         .table
         .at_mut(newcomer)

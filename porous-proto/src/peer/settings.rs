@@ -1,6 +1,9 @@
 //! What a host gives a peer: the peer's ids when it is made, the host's settings, and the time with each
 //! call.
 
+#[cfg(feature = "seal")]
+use alloc::boxed::Box;
+
 use super::agreement::Agreement;
 use crate::config::Config;
 use crate::error::ConnectError;
@@ -19,9 +22,9 @@ pub(crate) struct Settings {
     pub(crate) config: Config,
     /// What the configuration says to remote hosts, in each handshake.
     pub(crate) offer: Offer,
-    /// How the host seals, if it does.
+    /// How the host seals, if it does. Boxed, as it has room for many keys.
     #[cfg(feature = "seal")]
-    pub(crate) security: Option<Security>,
+    pub(crate) security: Option<Box<Security>>,
 }
 
 impl Settings {
@@ -60,7 +63,8 @@ impl Settings {
     #[cfg(feature = "seal")]
     fn secure(&self, agreement: Agreement, connect: &Connect) -> Option<Agreement> {
         if connect.offer.sealed.is_empty() {
-            let allows = self.security.as_ref().is_none_or(Security::allows_plain);
+            let security = self.security.as_ref();
+            let allows = security.is_none_or(|security| security.allows_plain());
             return allows.then_some(agreement);
         }
         self.crypto(connect).map(|_| agreement.sealed())
@@ -82,7 +86,7 @@ impl Settings {
     /// How this host seals its attempts; `None` if it does not seal.
     #[cfg(feature = "seal")]
     pub(crate) fn sealing(&self) -> Option<&Security> {
-        let security = self.security.as_ref()?;
+        let security = self.security.as_deref()?;
         let can_seal = security
             .agree(&self.offer.sealed, &self.offer.sealed)
             .is_some();

@@ -325,7 +325,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// one, and are refused where it is not known.
     ///
     /// ```
-    /// use core::net::{IpAddr, SocketAddr};
+    /// use core::net::SocketAddr;
     /// use porous_proto::{Config, Host};
     /// # use porous_proto::hooks::doc::example_rng;
     ///

@@ -181,7 +181,8 @@ pub enum DisconnectReason {
     PathTooNarrow,
     /// The remote host refused the connection; or this host did, with [`Refusal::Application`].
     Refused(Refusal),
-    /// The remote host came back from the same address with a new connection.
+    /// The remote host came back from the same address with a new connection, or a client with the same token's
+    /// client id has a new one, from anywhere.
     Restarted,
     /// The system cannot send to any of the addresses that were tried: it has no route there, or does
     /// not allow it.
@@ -311,7 +312,8 @@ pub enum Ignored {
     /// A proper request that was answered without keeping state, by a cookie or a refusal.
     Stateless,
     /// A datagram that was not answered because there were too many answers: see
-    /// [`reply_limits`](crate::Config::reply_limits).
+    /// [`reply_limits`](crate::Config::reply_limits). Or a request for a sealed connection when this host has
+    /// agreed on keys too often in the last second.
     TooManyReplies,
     /// A frame whose id came before. It is acknowledged again, and messages in it that are new are taken;
     /// in a true duplicate there are none.

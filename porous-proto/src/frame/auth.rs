@@ -44,7 +44,7 @@ const TERMS_MAX: usize = 1 + 1 + KEY_TAG + 2 + TOKEN_MAX;
 /// What the prologue of every handshake begins with, so that its hash is that of no other protocol.
 const LABEL: &[u8] = b"porous seal 1";
 
-/// By what an initiator proves who it is.
+/// By what an initiator proves its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Proof<'a> {
     /// By nothing: everybody may connect.

@@ -216,10 +216,15 @@ impl AnswerLimits {
         self.share.set_rate(share(rate), now);
     }
 
+    /// The bucket of an address with this hash.
+    fn place(&self, hash: u64) -> usize {
+        let buckets = self.addresses.len() as u64;
+        usize::try_from(hash % buckets).unwrap_or(0)
+    }
+
     /// Whether an address with this hash may be answered once more. If so, the answer counts.
     pub(super) fn take(&mut self, now: Instant, hash: u64, what: Answered) -> bool {
-        let buckets = self.addresses.len() as u64;
-        let place = usize::try_from(hash % buckets).unwrap_or(0);
+        let place = self.place(hash);
         let resets = match what {
             // Resets count for themselves: they must not keep anybody from connecting.
             Answered::Handshake => Some(self.resets.0),
@@ -246,8 +251,7 @@ impl AnswerLimits {
 impl AnswerLimits {
     /// Whether the host may agree on keys once more, for an address with this hash. If so, that counts.
     pub(super) fn take_agreement(&mut self, now: Instant, hash: u64) -> bool {
-        let buckets = self.addresses.len() as u64;
-        let place = usize::try_from(hash % buckets).unwrap_or(0);
+        let place = self.place(hash);
         let address = self.addresses[place].after(now, self.address_interval);
         let all = self.agreements.after(now, AGREEMENT_INTERVAL);
         let (Some(address), Some(all)) = (address, all) else {

@@ -17,14 +17,13 @@ use super::table::Found;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
     Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Proof,
-    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, WithMac, cookie_input, prologue,
+    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
 };
 use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{self, Peer, Settings, Side};
-use crate::seal::noise::{Responder, Setup};
+use crate::seal::noise::{Identity, Responder, Setup};
 use crate::seal::phases::Limits;
-use crate::seal::{Crypto, Proved, SecretKey, Secured, Security, TokenRefusal};
-use crate::wire::NoRoom;
+use crate::seal::{Crypto, Proved, Psk, SecretKey, Secured, Security, TokenRefusal};
 
 /// The most bytes of message 2 of Noise, without a greeting.
 const REPLY_MAX: usize = KEY_MAX + 1 + ConnectionId::MAX + SEAL_TAG;
@@ -32,80 +31,92 @@ const REPLY_MAX: usize = KEY_MAX + 1 + ConnectionId::MAX + SEAL_TAG;
 /// The most bytes of the acknowledgement with message 2.
 const FORM_MAX: usize = 64 + REPLY_MAX;
 
-/// The most other connections of a client that end when a new one is made: there is one, unless several were
-/// made at the same time.
-const OTHERS_MAX: usize = 8;
-
-/// Message 1 of a host that may become a peer. It has opened.
-pub(super) struct Opened {
+/// What message 1 asks for, of what this host has. Nothing costly was done for it.
+struct Asked<'a> {
     crypto: Crypto,
-    limits: Limits,
-    proved: Proved,
-    responder: Responder,
-    /// What it says.
-    pub(super) greeting: ArrayVec<u8, GREETING_MAX>,
+    /// The key pair that the sender expects, if it expects one.
+    identity: Option<&'a Identity>,
+    /// The number of the psk, if the psk is one of the host's.
+    number: Option<u32>,
+    psk: Option<&'a Psk>,
 }
 
-impl Opened {
-    /// Opens message 1, which came with this request, and with this token if it names one; the error is what its
-    /// sender is told. An agreement on keys is computed for it if it names a key of a server.
-    fn new(
-        request: &Request<'_>,
-        first: &FirstAuth<'_>,
-        bearer: Option<&Bearer>,
-        local: &Settings,
-    ) -> Result<Self, Refusal> {
-        let connect = &request.connect;
-        let security = local.security.as_ref().ok_or(Refusal::Security)?;
-        let crypto = local.crypto(connect).ok_or(Refusal::Security)?;
-        let terms = &first.terms;
+impl<'a> Asked<'a> {
+    /// `None` if this host lacks something of it, or demands more. `bearer`: of the token that the message names.
+    fn look_up(
+        security: &'a Security,
+        crypto: Crypto,
+        terms: &Terms<'_>,
+        bearer: Option<&'a Bearer>,
+    ) -> Option<Self> {
         if terms.suite != crypto.suite().number() {
-            return Err(Refusal::Security);
+            return None;
         }
-        let identity = security.named_identity(crypto, terms);
-        let identity = identity.ok_or(Refusal::Security)?;
+        let identity = security.named_identity(crypto, terms)?;
         let (number, psk) = match terms.proof {
             Proof::None if security.is_open() => (None, None),
-            Proof::None => return Err(Refusal::Security),
-            Proof::Psk(number) => {
-                let psk = security.numbered_psk(number).ok_or(Refusal::Security)?;
-                (Some(number), Some(psk))
-            }
-            Proof::Token(_) => {
-                let bearer = bearer.ok_or(Refusal::Security)?;
-                (None, Some(bearer.psk()))
-            }
+            Proof::None => return None,
+            Proof::Psk(number) => (Some(number), Some(security.numbered_psk(number)?)),
+            Proof::Token(_) => (None, Some(bearer?.psk())),
         };
+        Some(Self {
+            crypto,
+            identity,
+            number,
+            psk,
+        })
+    }
+
+    /// Opens the message, which came with this request; `None` if it does not open. An agreement on keys is
+    /// computed for it if it names a key of a server.
+    fn open(
+        &self,
+        request: &Request<'_>,
+        first: &FirstAuth<'_>,
+        local: &Settings,
+    ) -> Option<Opened> {
+        let connect = &request.connect;
         // The cookie was not kept: it is made again, as it came back and is ours.
         let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
         let mut ours = vec![0; cookie.encoded_length(&[])];
-        let written = cookie.encode_request(&[], &mut ours);
-        written.map_err(|NoRoom| Refusal::Security)?;
-        let prologue = prologue(terms, request.cookie_input(), cookie_input(&ours));
+        cookie.encode_request(&[], &mut ours).ok()?;
+        let prologue = prologue(&first.terms, request.cookie_input(), cookie_input(&ours));
         let setup = Setup {
-            crypto,
+            crypto: self.crypto,
             prologue: &prologue,
-            psk,
+            psk: self.psk,
         };
         let mut said = [0; GREETING_MAX];
-        let opened = Responder::open(&setup, identity, first.message, &mut said);
-        let (responder, length) = opened.map_err(|_| Refusal::Security)?;
-        Ok(Self {
-            crypto,
-            limits: security.limits(),
+        let opened = Responder::open(&setup, self.identity, first.message, &mut said);
+        let (responder, length) = opened.ok()?;
+        Some(Opened {
+            crypto: self.crypto,
+            limits: local.security.as_ref()?.limits(),
             proved: Proved {
-                server_key: identity.map(|identity| identity.public().clone()),
-                psk: number,
+                server_key: self.identity.map(|identity| identity.public().clone()),
+                psk: self.number,
                 claims: None,
             },
             responder,
             greeting: said.into_iter().take(length).collect(),
         })
     }
+}
 
+/// Message 1 of a host that may become a peer. It has opened.
+struct Opened {
+    crypto: Crypto,
+    limits: Limits,
+    proved: Proved,
+    responder: Responder,
+    /// What it says.
+    greeting: ArrayVec<u8, GREETING_MAX>,
+}
+
+impl Opened {
     /// Agrees on keys, and writes message 2, in which the remote host is told the connection id that it has
     /// to send. `None` if the remote host's key is none. `connect` is the remote host's request.
-    pub(super) fn agree(
+    fn agree(
         self,
         connect: &Connect,
         connection_id: ConnectionId,
@@ -145,12 +156,6 @@ enum Unfit {
     Token(TokenRefusal),
     /// It is not answered.
     Ignored(Ignored),
-}
-
-impl From<Refusal> for Unfit {
-    fn from(_: Refusal) -> Self {
-        Self::Refused
-    }
 }
 
 impl From<TokenRefusal> for Unfit {
@@ -214,13 +219,17 @@ fn check<R: CryptoRng, A: Address>(
         }
         Proof::None | Proof::Psk(_) => None,
     };
-    // One for both agreements of a handshake; before the first of them, which with a named key comes before it can
-    // be seen whether the message is true.
-    let is_costly = first.terms.key_tag.is_some();
+    let crypto = host.local.crypto(&request.connect).ok_or(Unfit::Refused)?;
+    let asked = Asked::look_up(security, crypto, &first.terms, bearer.as_ref());
+    let asked = asked.ok_or(Unfit::Refused)?;
+    // One for both agreements of a handshake, before the first of them. With a named key that is before it shows
+    // whether the message is true.
+    let is_costly = asked.identity.is_some();
     if is_costly {
         host.strangers.check_agreement(from)?;
     }
-    let mut opened = Opened::new(request, first, bearer.as_ref(), &host.local)?;
+    let opened = asked.open(request, first, &host.local);
+    let mut opened = opened.ok_or(Unfit::Refused)?;
     if !is_costly {
         host.strangers.check_agreement(from)?;
     }
@@ -249,14 +258,13 @@ pub(super) fn retire_same_client<R: CryptoRng, A: Address>(
         let is_live = id.slot != newcomer && member.peer.state().is_live();
         is_live && member.peer.client_id() == client
     };
-    let others: ArrayVec<Slot, OTHERS_MAX> = (host.table.iter().filter(is_other))
-        .map(|(id, _)| id.slot)
-        .take(OTHERS_MAX)
-        .collect();
-    for slot in others {
-        if let Some(member) = host.table.at_mut(slot) {
-            member.peer.replace(now);
-        }
+    loop {
+        let other = host.table.iter().find(is_other).map(|(id, _)| id.slot);
+        let Some((slot, member)) = other.and_then(|slot| Some((slot, host.table.at_mut(slot)?)))
+        else {
+            return;
+        };
+        member.peer.replace(now);
         host.settle(slot);
     }
 }

@@ -176,7 +176,8 @@ impl Peer {
     /// there. A remote host that was connected to, and listens, has no greeting.
     ///
     /// A greeting proves nothing: it was sent in the open, so that others may have read, changed or
-    /// repeated it. What it claims has to be proved in another way.
+    /// repeated it. What it claims has to be proved in another way. Only that of a sealed connection is the
+    /// remote host's own, and as good as what the remote host has proved.
     ///
     /// ```
     /// # use porous_proto::hooks::doc::example_pair;
@@ -201,6 +202,14 @@ impl Peer {
     #[must_use]
     pub fn secured(&self) -> Option<&Secured> {
         self.secured.as_deref()
+    }
+
+    /// The next forged datagram is one too many.
+    #[cfg(all(test, feature = "seal"))]
+    pub(crate) fn wear_out_for_test(&mut self) {
+        if let Some(session) = self.phase.session_mut() {
+            session.wear_out_for_test();
+        }
     }
 
     /// The client that a token has admitted.
@@ -380,8 +389,8 @@ impl Peer {
         false
     }
 
-    /// Whether a newcomer may take the place of this peer. Whoever is on the path can make a plain connection in
-    /// the name of its remote host.
+    /// Whether a newcomer may take the place of this peer. An attacker on the path can make a plain connection
+    /// in the name of its remote host.
     pub(crate) const fn gives_way_to(&self, is_sealed: bool) -> bool {
         is_sealed || !self.is_sealed()
     }

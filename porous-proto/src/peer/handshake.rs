@@ -146,7 +146,8 @@ impl Way {
             return;
         }
         if self.candidates.is_full() {
-            // Whoever was heard first has its turn, however many forgers come behind it, and is waited for.
+            // The host that was heard first has its turn, however many forgers come behind it, and is waited
+            // for.
             let Some(victim) = self.candidates.iter().rposition(|other| !other.is_due) else {
                 return;
             };

@@ -79,7 +79,8 @@ impl SealedAttempt {
     }
 
     /// Which of `count` hosts that gave a cookie the next request is for. Each has two in a row, as one may get
-    /// lost. `None` stands for whoever is there, who is asked for a cookie anew: the others may be forged.
+    /// lost. `None` stands for any host that is there, which is asked for a new cookie: the others may be
+    /// forged.
     pub(super) const fn take_turn(&mut self, count: usize) -> Option<usize> {
         let turn = if self.turn > 2 * count { 0 } else { self.turn };
         self.turn = turn + 1;

@@ -87,6 +87,11 @@ impl Sealing {
         self.reply.as_deref().unwrap_or_default()
     }
 
+    #[cfg(test)]
+    pub(super) const fn wear_out_for_test(&mut self) {
+        self.opener.wear_out_for_test();
+    }
+
     /// Whether so many datagrams did not open that the connection has to end.
     pub(super) const fn is_worn_out(&self) -> bool {
         self.opener.is_worn_out()

@@ -137,6 +137,13 @@ impl Session {
         self.sealing = Some(Box::new(Sealing::new(sealed, first)));
     }
 
+    #[cfg(all(test, feature = "seal"))]
+    pub(super) fn wear_out_for_test(&mut self) {
+        if let Some(sealing) = &mut self.sealing {
+            sealing.wear_out_for_test();
+        }
+    }
+
     /// Whether so many datagrams were forged that the connection is not safe any more.
     #[cfg(feature = "seal")]
     pub(super) fn is_worn_out(&self) -> bool {

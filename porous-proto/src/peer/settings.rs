@@ -163,7 +163,8 @@ impl Identity {
             // 8701), but the same throughout an attempt, as its cookie covers them. A listener's offer is
             // always the same, as it keeps nothing between two datagrams.
             offer.features |= grease(self.nonce);
-            // Who asks decides whether the connection is sealed: only a sealed attempt offers it.
+            // The host that connects decides whether the connection is sealed: only a sealed attempt offers
+            // it.
             offer.sealed = Suites::NONE;
         }
         Connect {

@@ -267,6 +267,12 @@ impl Opener {
         self.forgeries >= MOST_FORGERIES
     }
 
+    /// The next frame that does not open is one too many.
+    #[cfg(test)]
+    pub(crate) const fn wear_out_for_test(&mut self) {
+        self.forgeries = MOST_FORGERIES - 1;
+    }
+
     const fn count_forgery(&mut self) -> Unopened {
         self.forgeries = self.forgeries.saturating_add(1);
         if self.forgeries >= MOST_FORGERIES {

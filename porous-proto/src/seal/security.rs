@@ -71,7 +71,7 @@ pub struct Security {
 }
 
 impl Security {
-    /// Seals with this cryptography, as that of the crate `porous-crypto`. Who asks for a plain connection is
+    /// Seals with this cryptography, as that of the crate `porous-crypto`. A host that asks for a plain one is
     /// refused as [`Refusal::Security`](crate::Refusal::Security).
     ///
     /// ```
@@ -381,7 +381,7 @@ pub struct Credentials {
     greeting: Box<[u8]>,
 }
 
-/// By what a client proves who it is.
+/// By what a client proves its identity.
 #[derive(Clone, Default)]
 pub(crate) enum Shown {
     #[default]
@@ -403,8 +403,8 @@ impl Shown {
 }
 
 impl Credentials {
-    /// Proves nothing and checks nothing: the connection is sealed, and whoever is in the way when it is made
-    /// may have made it with both ends. It keeps out all who only listen, or come later.
+    /// Proves nothing and checks nothing: the connection is sealed, and an attacker that is in the way when it is made
+    /// may have made it with both ends. It keeps out all that only listen, or come later.
     ///
     /// ```
     /// let credentials = porous_proto::seal::Credentials::new();
@@ -467,7 +467,7 @@ impl Credentials {
 
     /// Says this to the application of the remote host, which reads it by
     /// [`Peer::greeting`](crate::Peer::greeting) before it accepts or refuses. It is sealed, and less secret than
-    /// all that follows: without psk and server key whoever records it can read it, and otherwise whoever gets
+    /// all that follows: without psk and server key each host that records it can read it, and otherwise each that gets
     /// hold of the psk, and of the server's secret key if that was named, can do so later.
     ///
     /// # Errors

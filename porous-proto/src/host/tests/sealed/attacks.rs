@@ -1,7 +1,7 @@
 //! What an attacker on the path does to sealed connections: it sees all datagrams, changes them, repeats them, and
 //! writes some of its own.
 
-use super::proofs::proofs;
+use super::proofs::{proofs, server_keys};
 use super::*;
 
 /// Whatever an attacker does to one datagram of the handshake: the connection comes up a round of requests
@@ -61,7 +61,7 @@ fn a_handshake_with_a_datagram_cut_short_comes_up_all_the_same() {
     }
 }
 
-/// By then the initiator has it, and whoever repeats the request of old is somebody else.
+/// The initiator has message 2 by then, and a host that repeats its request is another one.
 #[test]
 fn a_responder_that_was_heard_answers_no_request_any_more() {
     let mut world = World::connected();
@@ -216,7 +216,7 @@ fn a_forged_refusal_keeps_nobody_out() {
     world.check();
 }
 
-/// Who sees the cookie of the server can send others, which arrive together with it.
+/// An attacker that sees the cookie of the server can send others, which arrive together with it.
 #[test]
 fn forged_cookies_behind_the_true_one_keep_nobody_out() {
     let mut world = World::secure();
@@ -236,19 +236,19 @@ fn forged_cookies_behind_the_true_one_keep_nobody_out() {
     world.check();
 }
 
-#[test]
-fn an_address_agrees_on_keys_five_times_at_once() {
+/// Proofs of this many clients, all from the client's address, and the server that they are for. The cookies of an
+/// address are limited as well: they take a while to collect.
+fn collect_proofs(count: u64, credentials: impl Fn(u64) -> Credentials) -> (World, Vec<Vec<u8>>) {
     let mut server = World::secure();
     let mut buf = [0; 1200];
-    // Clients that prove themselves, all from one address. Their cookies are limited as well: they take a
-    // while to collect.
     let mut proofs = Vec::new();
-    for seed in 0..20 {
-        let mut client = Host::<_, u32>::new(sealed(), ExampleRng(100 + seed));
+    for number in 0..count {
+        let mut client = Host::<_, u32>::new(sealed(), ExampleRng(100 + number));
         client.set_security(security());
         let now = server.now;
-        let credentials = Credentials::new();
-        client.connect_sealed(now, &[SERVER], &credentials).unwrap();
+        client
+            .connect_sealed(now, &[SERVER], &credentials(number))
+            .unwrap();
         let request = client.poll_transmit(now, &mut buf).unwrap();
         server.deliver(SERVER, request.datagram);
         let cookie = server.host(SERVER).poll_transmit(now, &mut buf).unwrap();
@@ -257,6 +257,12 @@ fn an_address_agrees_on_keys_five_times_at_once() {
         proofs.push(proof.datagram.to_vec());
         server.now = now + 250 * MS;
     }
+    (server, proofs)
+}
+
+#[test]
+fn an_address_agrees_on_keys_five_times_at_once() {
+    let (mut server, proofs) = collect_proofs(20, |_| Credentials::new());
     let mut accepted = 0;
     for proof in &proofs {
         let taken = server.deliver(SERVER, proof);
@@ -275,6 +281,43 @@ fn an_address_agrees_on_keys_five_times_at_once() {
         server.deliver(SERVER, &proofs[5]),
         Disposition::Accepted(_)
     ));
+}
+
+/// The sixth is accepted in the same moment: what needs no agreement takes none.
+#[test]
+fn a_key_that_the_server_does_not_have_costs_it_no_agreement() {
+    let (_, public) = server_keys(5);
+    let (mut server, proofs) = collect_proofs(6, |number| match number {
+        5 => Credentials::new(),
+        _ => Credentials::new().server_key(public.clone()),
+    });
+    for proof in &proofs[..5] {
+        let refused = server.deliver(SERVER, proof);
+        assert_eq!(refused, Disposition::Ignored(Ignored::Stateless));
+    }
+    let accepted = server.deliver(SERVER, &proofs[5]);
+    assert!(matches!(accepted, Disposition::Accepted(_)), "{accepted:?}");
+}
+
+#[test]
+fn too_many_forgeries_end_a_sealed_connection_and_it_says_so() {
+    let mut world = World::connected();
+    world.check();
+    let (_, newest) = world.sent.iter().rfind(|(at, _)| *at == CLIENT).unwrap();
+    let mut forged = newest.clone();
+    // Another id: the frame itself would be a copy.
+    forged[5] = forged[5].wrapping_add(9);
+    let peer = world.peer(SERVER);
+    let ends = |world: &mut World| {
+        let taken = world.deliver(SERVER, &forged);
+        assert_eq!(taken, Disposition::Ignored(Ignored::Unauthenticated));
+        world.run(Duration::ZERO);
+        world.ended(SERVER)
+    };
+    assert_eq!(ends(&mut world), None);
+    let server = &mut world.host(SERVER).table;
+    server.get_mut(peer).unwrap().peer.wear_out_for_test();
+    assert_eq!(ends(&mut world), Some(DisconnectReason::TooManyForgeries));
 }
 
 /// An attacker on the path can write in plain from the client's address, where the server lets plain hosts in.

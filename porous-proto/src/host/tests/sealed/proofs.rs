@@ -1,4 +1,4 @@
-//! Who gets a sealed connection, and what the two hosts know of each other then.
+//! Which hosts get a sealed connection, and what the two know of each other then.
 
 use super::*;
 use crate::seal::{Claims, Token, TokenKey, TokenRefusal};
@@ -103,7 +103,7 @@ fn nobody_falls_back_to_a_plain_connection() {
             }
             let now = world.now;
             let host = world.host(CLIENT);
-            // Who can seal does.
+            // A host that can seal does.
             let attempt = if client == Kind::Plain {
                 host.connect(now, SERVER)
             } else {

@@ -12,6 +12,7 @@ mod scene;
 mod chaos;
 mod inject;
 mod links;
+mod memory;
 mod middle;
 mod places;
 mod shapes;

@@ -223,6 +223,7 @@ fn contains(all: &[u8], part: &[u8]) -> bool {
     all.windows(part.len()).any(|window| window == part)
 }
 
+/// D17.
 #[test]
 fn a_sealed_connection_carries_packets_and_shows_none() {
     let mut world = World::connected();
@@ -355,6 +356,7 @@ fn the_answer_of_a_responder_is_made_once_and_repeated() {
     }
 }
 
+/// D17.
 #[test]
 fn a_true_refusal_ends_a_sealed_attempt_a_quarter_of_a_second_later() {
     let mut world = World::secure();
@@ -434,6 +436,7 @@ fn a_goodbye_of_a_responder_that_heard_nothing_yet_is_understood() {
     }
 }
 
+/// D17.
 #[test]
 fn keys_change_and_nothing_is_lost() {
     let mut world = World::new(sealed(), sealed());
@@ -489,6 +492,7 @@ fn keys_change_and_nothing_is_lost() {
     assert_eq!((world.ended(CLIENT), world.ended(SERVER)), (None, None));
 }
 
+/// D17.
 #[test]
 fn a_plain_connection_has_no_phases() {
     let mut world = World::secure();

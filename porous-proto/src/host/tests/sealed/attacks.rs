@@ -6,6 +6,8 @@ use super::*;
 
 /// Whatever an attacker does to one datagram of the handshake: the connection comes up a round of requests
 /// later, and is the one that was meant.
+///
+/// D17.
 #[test]
 fn a_handshake_with_a_changed_byte_comes_up_all_the_same() {
     for (server, credentials) in proofs() {
@@ -101,6 +103,7 @@ fn what_was_recorded_is_of_no_use() {
     world.check();
 }
 
+/// D17.
 #[test]
 fn every_changed_byte_of_a_sealed_datagram_is_seen() {
     let mut world = World::connected();
@@ -169,6 +172,7 @@ fn forgeries(world: &World) -> Vec<Vec<u8>> {
     forged
 }
 
+/// D17.
 #[test]
 fn nobody_else_ends_a_sealed_connection() {
     let mut world = World::connected();

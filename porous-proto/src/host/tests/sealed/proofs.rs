@@ -91,6 +91,7 @@ impl Kind {
     }
 }
 
+/// D17.
 #[test]
 fn nobody_falls_back_to_a_plain_connection() {
     for client in Kind::ALL {
@@ -179,6 +180,7 @@ fn outcome(
     }
 }
 
+/// D17.
 #[test]
 fn hosts_are_who_they_say_or_there_is_no_connection() {
     let refused = Err(DisconnectReason::Refused(Refusal::Security));
@@ -344,6 +346,7 @@ fn admitted(server: Security, claims: &Claims) -> Result<u64, TokenRefusal> {
     Err(cause)
 }
 
+/// D17.
 #[test]
 fn a_token_lets_its_client_in() {
     let claims = claims().user_data(b"ana").unwrap().single_use();

@@ -1,4 +1,5 @@
-//! The part of a session that seals: how it opens what comes, and the last word of its handshake.
+//! The part of a session that seals: how it opens what comes, and the last word of its handshake
+//! (`docs/deviations.md` D17).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

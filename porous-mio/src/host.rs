@@ -190,7 +190,8 @@ impl<C, S: SystemSocket> MioHost<C, S> {
         endpoint,
         "use porous_mio::prelude::*;",
         r#"let mut host = MioHost::bind("127.0.0.1:0", Config::new())?;"#,
-        r#"let mut host = MioHost::bind("127.0.0.1:0", Config::client())?;"#
+        r#"let mut host = MioHost::bind("127.0.0.1:0", Config::client())?;"#,
+        r#"let mut host = MioHost::bind("127.0.0.1:0", config)?;"#
     }
 
     /// The endpoint within, for questions about its socket and its conditioner.

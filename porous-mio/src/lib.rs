@@ -116,6 +116,9 @@ pub use socket::MioSocket;
 /// The mio that these hosts are sources for.
 pub use mio;
 
+#[cfg(feature = "seal")]
+#[doc(no_inline)]
+pub use porous_udp::RustCrypto;
 #[doc(no_inline)]
 pub use porous_udp::proto;
 #[doc(no_inline)]

@@ -284,6 +284,21 @@ impl Config {
         Ok(self)
     }
 
+    /// Whether there are suites to seal with: whether [`sealed`](Self::sealed) was called.
+    ///
+    /// ```
+    /// use porous_proto::{Config, seal::Suite};
+    ///
+    /// assert!(!Config::new().seals());
+    /// assert!(Config::new().sealed(&[Suite::CHACHA_POLY])?.seals());
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub fn seals(&self) -> bool {
+        !self.suites.is_empty()
+    }
+
     /// The controller that decides how many bytes may be in flight to a peer. Default: that of the policy,
     /// [`Congestion::Lean`] under [`Policy::Modern`], [`Congestion::Paper`] under [`Policy::Paper`].
     ///

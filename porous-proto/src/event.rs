@@ -55,9 +55,9 @@ pub enum Event<A> {
         /// What became of the packet.
         outcome: Outcome,
     },
-    /// The remote host of the peer has another address: its network, or its router, has changed. Only with
-    /// [`Config::roaming`](crate::Config::roaming). Everything goes on as before. The event does not come
-    /// again while it waits to be polled.
+    /// The remote host of the peer has another address: its network, or its router, has changed. Only of a
+    /// peer that is followed: see [`Config::roaming`](crate::Config::roaming). Everything goes on as before. The
+    /// event does not come again while it waits to be polled.
     PeerMoved {
         /// The peer.
         peer: PeerId,
@@ -300,7 +300,8 @@ pub enum Ignored {
     /// A short datagram with a connection id that no peer here has, answered by a reset; or a
     /// reset of a connection that is not here.
     UnknownConnection,
-    /// A known connection id from another address, without [`Config::roaming`](crate::Config::roaming).
+    /// A known connection id from another address, of a peer that is not followed: see
+    /// [`Config::roaming`](crate::Config::roaming).
     WrongAddress,
     /// A form of a handshake or a disconnection whose nonces belong to no peer here.
     UnknownNonce,

@@ -185,4 +185,8 @@ pub mod prelude {
         Channel, ChannelId, Config, ConnectionIds, Disconnect, DisconnectReason, Event, Listen,
         Mode, Outcome, PeerId, PeerState, Priority, Received, RefusalData, SendError, SendOptions,
     };
+
+    #[cfg(feature = "seal")]
+    #[doc(no_inline)]
+    pub use crate::seal::{Credentials, Security, Suite};
 }

@@ -5,6 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::Credentials;
 use porous_proto::{Config, ConnectError, Ecn, Host, Instant, PeerId, ip_source};
 use rand_core::CryptoRng;
 use smoltcp::socket::udp::{PacketBuffer, PacketMetadata, Socket};
@@ -57,6 +59,8 @@ impl<R: CryptoRng> SmolHost<R> {
         let mut host = Host::new(config.ecn(false), rng);
         host.set_same_host(|a: &IpEndpoint, b| a.addr == b.addr);
         host.set_source_of(|from| ip_source(from.addr.into()));
+        #[cfg(feature = "seal")]
+        host.set_ip_of(|from| from.addr.into());
         let buffer = vec![0; host.max_datagram_size()].into_boxed_slice();
         Self {
             host,
@@ -225,18 +229,45 @@ impl<R: CryptoRng> SmolHost<R> {
         to: &[IpEndpoint],
         greeting: &[u8],
     ) -> Result<PeerId, ConnectError> {
-        let mut bad = None;
-        let mut fit = Vec::with_capacity(to.len());
-        for &to in to {
-            match bad_address(socket, to) {
-                None => fit.push(to),
-                Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
-            }
-        }
-        if let (true, Some(bad)) = (fit.is_empty(), bad) {
-            return Err(bad);
-        }
+        let fit = fit_addresses(socket, to)?;
         self.host.connect_with(time::to_porous(now), &fit, greeting)
+    }
+
+    /// Begins to make a sealed connection, to a host that may be at any of up to 8 addresses: see
+    /// [`Host::connect_sealed`]. [The crate](crate#sealed-connections) tells what the host needs before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Host::connect_sealed`], and [`ConnectError::BadAddress`] if no host can be at any of the
+    /// addresses.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::{example_provider, example_rng};
+    /// use porous_smoltcp::seal::{Credentials, Security, Suite};
+    /// use porous_smoltcp::{Config, SmolHost};
+    /// use smoltcp::socket::udp;
+    /// use smoltcp::time::Instant;
+    /// use smoltcp::wire::IpAddress;
+    ///
+    /// let config = Config::client().sealed(&[Suite::CHACHA_POLY])?;
+    /// let mut host = SmolHost::new(config, example_rng());
+    /// host.host_mut().set_security(Security::new(example_provider())); // or `&RustCrypto`
+    /// let mut socket = udp::Socket::new(host.packet_buffer(8), host.packet_buffer(8));
+    /// socket.bind(7777)?;
+    /// let server = (IpAddress::v4(10, 0, 0, 1), 7777).into();
+    /// host.connect_sealed(Instant::ZERO, &socket, &[server], &Credentials::new())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn connect_sealed(
+        &mut self,
+        now: SmolInstant,
+        socket: &Socket<'_>,
+        to: &[IpEndpoint],
+        with: &Credentials,
+    ) -> Result<PeerId, ConnectError> {
+        let fit = fit_addresses(socket, to)?;
+        self.host.connect_sealed(time::to_porous(now), &fit, with)
     }
 
     /// When [`step`](Self::step) should next be called, if the interface brings nothing before;
@@ -311,6 +342,23 @@ impl<R: CryptoRng> SmolHost<R> {
         let transmit = self.host.poll_transmit(now, &mut self.buffer)?;
         let (to, len) = (transmit.to, transmit.datagram.len());
         Some(Held { to, len })
+    }
+}
+
+/// The addresses at which a host can be. One bad address among good ones is left out; only if none is good is
+/// the first one's fault told.
+fn fit_addresses(socket: &Socket<'_>, to: &[IpEndpoint]) -> Result<Vec<IpEndpoint>, ConnectError> {
+    let mut bad = None;
+    let mut fit = Vec::with_capacity(to.len());
+    for &to in to {
+        match bad_address(socket, to) {
+            None => fit.push(to),
+            Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
+        }
+    }
+    match bad {
+        Some(bad) if fit.is_empty() => Err(bad),
+        Some(_) | None => Ok(fit),
     }
 }
 

@@ -109,6 +109,13 @@
 //! smoltcp chooses the address that a datagram leaves from. If the interface has several of one
 //! family, bind the socket to the one that peers know: they ignore a datagram from another.
 //!
+//! # Sealed connections
+//!
+//! The feature `seal` has [`connect_sealed`](SmolHost::connect_sealed). The program gives the host its
+//! cryptography and keys by `set_security` of [`host_mut`](SmolHost::host_mut), be it that of the crate
+//! `porous-crypto` or a microcontroller's own. A server that admits clients by tokens needs the time of day,
+//! by `set_unix_time`, once it is known and again whenever it is set.
+//!
 //! # The end
 //!
 //! A host that is dropped tells its peers nothing, because it does not own the socket. Call

@@ -198,7 +198,8 @@ impl<C> UdpHost<C> {
         endpoint,
         "use porous_std::prelude::*;",
         r#"let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;"#,
-        r#"let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?;"#
+        r#"let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?;"#,
+        r#"let mut host = UdpHost::bind("127.0.0.1:0", config)?;"#
     }
 
     /// The endpoint within, for questions about its socket and its conditioner.

@@ -169,6 +169,9 @@ mod thread;
 pub use host::UdpHost;
 pub use thread::{HostThread, Output, ThreadError, Unsent, UnsentError};
 
+#[cfg(feature = "seal")]
+#[doc(no_inline)]
+pub use porous_udp::RustCrypto;
 #[doc(no_inline)]
 pub use porous_udp::proto;
 #[doc(no_inline)]

@@ -6,6 +6,8 @@ use core::time::Duration;
 use std::io;
 use std::thread;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
     Host, Instant, Listen, ListenError, Payload, Peer, PeerId, PeerState, Received, SendError,
@@ -24,6 +26,8 @@ pub(crate) struct Bound<S: SystemSocket> {
     pub(crate) host: Host<OsRng>,
     pub(crate) socket: Socket<S>,
     pub(crate) clock: Clock,
+    #[cfg(feature = "seal")]
+    pub(crate) time_of_day: crate::sealing::TimeOfDay,
     pub(crate) outbox: Outbox,
     /// True if the socket had no room for the datagrams in the outbox, or if every address that has some
     /// refused them.
@@ -56,7 +60,34 @@ impl<S: SystemSocket> Bound<S> {
         to: &[SocketAddr],
         greeting: &[u8],
     ) -> Result<PeerId, ConnectError> {
-        // One bad address among good ones is left out; only if none is good is the first one's fault told.
+        let (now, fit) = (self.clock.now(), self.fit_addresses(to)?);
+        let peer = self.host.connect_with(now, &fit, greeting)?;
+        // Not always on: a pending error costs the next call, and only an attempt to connect has a use for
+        // it.
+        self.socket.ask_for_closed_ports(true);
+        Ok(peer)
+    }
+
+    #[cfg(feature = "seal")]
+    pub(crate) fn connect_sealed(
+        &mut self,
+        to: &[SocketAddr],
+        with: &Credentials,
+    ) -> Result<PeerId, ConnectError> {
+        let (now, fit) = (self.clock.now(), self.fit_addresses(to)?);
+        let peer = self.host.connect_sealed(now, &fit, with)?;
+        self.socket.ask_for_closed_ports(true);
+        Ok(peer)
+    }
+
+    #[cfg(feature = "seal")]
+    pub(crate) fn set_security(&mut self, security: Security) {
+        self.host.set_security(security);
+    }
+
+    /// The addresses at which a host can be. One bad address among good ones is left out; only if none is good is
+    /// the first one's fault told.
+    fn fit_addresses(&self, to: &[SocketAddr]) -> Result<Vec<SocketAddr>, ConnectError> {
         let mut bad = None;
         let mut fit = Vec::with_capacity(to.len());
         for to in to.iter().copied().map(normalise) {
@@ -65,15 +96,10 @@ impl<S: SystemSocket> Bound<S> {
                 Some(why) => bad = bad.or(Some(ConnectError::BadAddress(why))),
             }
         }
-        if let (true, Some(bad)) = (fit.is_empty(), bad) {
-            return Err(bad);
+        match bad {
+            Some(bad) if fit.is_empty() => Err(bad),
+            Some(_) | None => Ok(fit),
         }
-        let now = self.clock.now();
-        let peer = self.host.connect_with(now, &fit, greeting)?;
-        // Not always on: a pending error costs the next call, and only an attempt to connect has a use for
-        // it.
-        self.socket.ask_for_closed_ports(true);
-        Ok(peer)
     }
 
     pub(crate) fn send<'p>(

@@ -1,4 +1,4 @@
-//! The only place that reads a clock.
+//! The only place that reads clocks.
 
 use porous_proto::Instant;
 
@@ -48,6 +48,14 @@ impl Clock {
         }
         Instant::ZERO + self.epoch.elapsed()
     }
+}
+
+/// The seconds since 1970 by the clock of the system; 0 if it shows an earlier time.
+#[cfg(feature = "seal")]
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn unix_seconds() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// A time that stands still unless a test moves it.

@@ -3,6 +3,8 @@
 use core::fmt;
 use core::net::SocketAddr;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     AnswerError, Bytes, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
     Listen, ListenError, PeerId, RefusalData, SendError, SendOptions, UnknownPeer,
@@ -38,6 +40,17 @@ pub enum Command {
         /// Up to 255 bytes for the application of the remote host.
         greeting: Box<[u8]>,
     },
+    /// To begin to make a sealed connection, as `connect_sealed` does.
+    #[cfg(feature = "seal")]
+    ConnectSealed {
+        /// The addresses at which the remote host may be, at most 8.
+        to: Box<[SocketAddr]>,
+        /// What this host shows, and whom it expects.
+        with: Box<Credentials>,
+    },
+    /// To say how the host seals.
+    #[cfg(feature = "seal")]
+    SetSecurity(Box<Security>),
     /// To accept the request of a peer.
     Accept(PeerId),
     /// To refuse the request of a peer.
@@ -133,7 +146,7 @@ pub enum Executed {
 pub enum CommandError {
     /// [`Command::Listen`] failed.
     Listen(ListenError),
-    /// [`Command::Connect`] failed.
+    /// The command to connect failed.
     Connect {
         /// The first of the addresses that the command named, or `0.0.0.0:0` if it named none.
         address: SocketAddr,
@@ -185,14 +198,14 @@ impl Command {
         match self {
             Self::Listen(policy) => host.listen(policy).map_err(CommandError::Listen)?,
             Self::Connect { to, greeting } => {
-                // The error has to name an address even if the command named none.
-                let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
-                let address = to.first().copied().unwrap_or_else(nowhere);
-                return match host.connect_with(&to, &greeting) {
-                    Ok(peer) => Ok(Executed::Connecting { peer, address }),
-                    Err(error) => Err(CommandError::Connect { address, error }),
-                };
+                return connecting(&to, host.connect_with(&to, &greeting));
             }
+            #[cfg(feature = "seal")]
+            Self::ConnectSealed { to, with } => {
+                return connecting(&to, host.connect_sealed(&to, &with));
+            }
+            #[cfg(feature = "seal")]
+            Self::SetSecurity(security) => host.set_security(*security),
             Self::Accept(peer) => {
                 let error = |error| CommandError::Answer { peer, error };
                 host.accept(peer).map_err(error)?;
@@ -241,6 +254,20 @@ impl Command {
                 .map_err(CommandError::ConnectionIds)?,
         }
         Ok(Executed::Done)
+    }
+}
+
+/// What came of a command to connect to a host that may be at these addresses.
+fn connecting(
+    to: &[SocketAddr],
+    attempt: Result<PeerId, ConnectError>,
+) -> Result<Executed, CommandError> {
+    // The error has to name an address even if the command named none.
+    let nowhere = || SocketAddr::from(([0, 0, 0, 0], 0));
+    let address = to.first().copied().unwrap_or_else(nowhere);
+    match attempt {
+        Ok(peer) => Ok(Executed::Connecting { peer, address }),
+        Err(error) => Err(CommandError::Connect { address, error }),
     }
 }
 
@@ -341,5 +368,34 @@ mod tests {
         let how = Disconnect::Now { reason: 0 };
         let disconnect = Command::Disconnect { peer, how };
         assert_eq!(host.execute(disconnect), Ok(Executed::Done));
+    }
+
+    #[cfg(feature = "seal")]
+    #[test]
+    fn commands_seal_as_the_methods_of_their_names_do() {
+        use porous_proto::seal::Suite;
+
+        use crate::RustCrypto;
+
+        let config = Config::new().sealed(&[Suite::CHACHA_POLY]).unwrap();
+        let mut host = Endpoint::new(bind("127.0.0.1:0").unwrap(), config).unwrap();
+        let security = Box::new(Security::new(&RustCrypto));
+        let said = host.execute(Command::SetSecurity(security));
+        assert_eq!(said, Ok(Executed::Done));
+        let connect = |port: u16| Command::ConnectSealed {
+            to: [SocketAddr::from(([127, 0, 0, 1], port))].into(),
+            with: Box::default(),
+        };
+        let Ok(Executed::Connecting { peer, address }) = host.execute(connect(7)) else {
+            panic!("it begins");
+        };
+        assert_eq!(host.address(peer), Some(address));
+        let refused = host.execute(connect(0)).unwrap_err();
+        assert!(matches!(refused, CommandError::Connect { address, .. } if address.port() == 0));
+
+        let mut plain = Endpoint::new(bind("127.0.0.1:0").unwrap(), Config::new()).unwrap();
+        let error = ConnectError::NotSealed;
+        let refused = plain.execute(connect(7)).unwrap_err();
+        assert_eq!(refused, CommandError::Connect { address, error });
     }
 }

@@ -110,13 +110,19 @@ impl<S: SystemSocket> Endpoint<S> {
         } else {
             config.with_path_mtu_discovery()
         };
+        #[cfg(feature = "seal")]
+        let seals = config.seals();
         let mut host = Host::new(config, UnwrapErr(SysRng));
+        #[cfg(feature = "seal")]
+        crate::sealing::prepare(&mut host, seals);
         host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
         host.set_source_of(|from| ip_source(from.ip()));
         let bound = Bound {
             host,
             socket: Socket::new(socket, path)?,
             clock: Clock::start(),
+            #[cfg(feature = "seal")]
+            time_of_day: crate::sealing::TimeOfDay::default(),
             outbox: Outbox::new(),
             is_full: false,
             time_limit: TIME_LIMIT,
@@ -160,7 +166,8 @@ impl<S: SystemSocket, C> Endpoint<S, C> {
         bound,
         "use porous_udp::{Endpoint, bind, prelude::*};",
         r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::new())?;"#,
-        r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;"#
+        r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, Config::client())?;"#,
+        r#"let mut host = Endpoint::new(bind("127.0.0.1:0")?, config)?;"#
     }
 
     /// The conditioner.
@@ -244,7 +251,10 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     }
 
     fn take_datagrams(&mut self) -> io::Result<bool> {
-        let end = self.bound.clock.now() + self.bound.time_limit;
+        let begin = self.bound.clock.now();
+        let end = begin + self.bound.time_limit;
+        #[cfg(feature = "seal")]
+        self.bound.time_of_day.tell(&mut self.bound.host, begin);
         let mut errors = 0;
         loop {
             let Some(Taken { slots, may_be_more }) = self.bound.socket.receive(&mut self.inbox)?

@@ -132,6 +132,8 @@ mod open;
 mod outbox;
 #[cfg(test)]
 mod refusals;
+#[cfg(feature = "seal")]
+mod sealing;
 mod socket;
 mod sources;
 mod system;
@@ -143,6 +145,9 @@ pub use command::{Command, CommandError, Executed, Outgoing};
 pub use conditioner::Conditioner;
 pub use endpoint::{Endpoint, OsRng};
 pub use open::bind;
+#[cfg(feature = "seal")]
+#[doc(no_inline)]
+pub use porous_crypto::RustCrypto;
 pub use socket::SocketStats;
 pub use system::SystemSocket;
 
@@ -155,6 +160,9 @@ pub use porous_proto::*;
 pub mod prelude {
     #[doc(no_inline)]
     pub use crate::Command;
+    #[cfg(feature = "seal")]
+    #[doc(no_inline)]
+    pub use porous_crypto::RustCrypto;
     #[doc(no_inline)]
     pub use porous_proto::prelude::*;
 }

@@ -4,12 +4,12 @@
 /// verbs: for an [`Endpoint`](crate::Endpoint) that is the host with its socket, for a driver's host the
 /// endpoint.
 ///
-/// The examples begin with the line `$names`, which imports, and with `$server` or `$client`, which make
-/// the `host`.
+/// The examples begin with the line `$names`, which imports, and with `$server`, `$client` or, from a `config`,
+/// `$sealed`, which make the `host`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! verbs {
-    ($to:ident, $names:literal, $server:literal, $client:literal) => {
+    ($to:ident, $names:literal, $server:literal, $client:literal, $sealed:literal) => {
         /// Sets whether strangers may connect. At first they may not.
         ///
         /// # Errors
@@ -147,6 +147,54 @@ macro_rules! verbs {
             greeting: &[u8],
         ) -> Result<$crate::PeerId, $crate::ConnectError> {
             self.$to.connect_with(to, greeting)
+        }
+
+        /// Begins to make a sealed connection, to a host that may be at any of up to 8 addresses: see
+        /// [`Host::connect_sealed`](crate::Host::connect_sealed). It needs
+        /// [`Config::sealed`](crate::Config::sealed) at both hosts.
+        /// [`Peer::secured`](crate::Peer::secured) tells more once it is connected.
+        ///
+        /// # Errors
+        ///
+        /// Those of [`Host::connect_sealed`](crate::Host::connect_sealed), and
+        /// [`ConnectError::BadAddress`](crate::ConnectError::BadAddress) if no host can be at any of the
+        /// addresses.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        /// let config = Config::client().sealed(&[Suite::CHACHA_POLY])?;
+        #[doc = $sealed]
+        /// let peer = host.connect_sealed(&["127.0.0.1:4000".parse()?], &Credentials::new())?;
+        /// assert!(host.peer(peer).is_some());
+        /// # Ok::<(), Box<dyn core::error::Error>>(())
+        /// ```
+        #[cfg(feature = "seal")]
+        pub fn connect_sealed(
+            &mut self,
+            to: &[core::net::SocketAddr],
+            with: &$crate::seal::Credentials,
+        ) -> Result<$crate::PeerId, $crate::ConnectError> {
+            self.$to.connect_sealed(to, with)
+        }
+
+        /// Says how the host seals, from now on: with which keys, and whether clients have to prove their
+        /// identity. Before the first call a host with [`Config::sealed`](crate::Config::sealed) seals with
+        /// `RustCrypto`, has no keys, lets in every client that seals, and none that does not.
+        ///
+        /// The driver tells the host the time of day, by which tokens expire.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        /// let config = Config::new().sealed(&[Suite::CHACHA_POLY])?;
+        #[doc = $sealed]
+        /// host.set_security(Security::new(&RustCrypto).allow_plain());
+        /// # Ok::<(), Box<dyn core::error::Error>>(())
+        /// ```
+        #[cfg(feature = "seal")]
+        pub fn set_security(&mut self, security: $crate::seal::Security) {
+            self.$to.set_security(security);
         }
 
         /// Queues a packet. It leaves with the driver's next `step` or `wait`.

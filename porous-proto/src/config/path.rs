@@ -11,6 +11,14 @@ const MAX_DATAGRAM: u16 = 1200;
 /// IPv6 and UDP.
 const ETHERNET: u16 = 1452;
 
+/// The peers that are followed when their remote hosts move.
+#[derive(Clone, Copy, Debug)]
+enum Followed {
+    None,
+    Sealed,
+    All,
+}
+
 /// The datagrams of a host: their sizes in bytes of UDP payload, their marks and their addresses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathSettings {
@@ -20,7 +28,7 @@ pub(crate) struct PathSettings {
     /// long as neither the application nor the driver has decided.
     path_mtu: Option<u16>,
     pub(crate) ecn: bool,
-    pub(crate) roaming: bool,
+    followed: Followed,
 }
 
 impl PathSettings {
@@ -29,13 +37,23 @@ impl PathSettings {
         request_size: REQUEST_SIZE_MAX,
         path_mtu: None,
         ecn: true,
-        // With it, a host between the two can take a peer's place: an application has to choose that.
-        roaming: false,
+        // A host between the two can take the place of a plain peer that is followed, so an application has
+        // to choose that. What comes of a sealed peer is its own.
+        followed: Followed::Sealed,
     };
 
     /// The length of the longest datagram if the path carries it, in bytes.
     pub(crate) fn largest(&self) -> u16 {
         self.max_datagram.max(self.path_mtu.unwrap_or(0))
+    }
+
+    /// Whether a peer is followed to other addresses.
+    pub(crate) const fn follows(&self, is_sealed: bool) -> bool {
+        match self.followed {
+            Followed::None => false,
+            Followed::Sealed => is_sealed,
+            Followed::All => true,
+        }
     }
 
     /// The length of the longest datagram at first, in bytes.
@@ -196,14 +214,15 @@ impl Config {
     /// Whether the host follows a peer whose remote host has got another address, because its network has
     /// changed or its router has given it another port; [`Event::PeerMoved`](crate::Event::PeerMoved)
     /// tells. A server wants this for its clients; the clients do not need it, as a server stays where it
-    /// is. Default `false`: datagrams from other addresses are dropped.
+    /// is. If this is not called, peers of sealed connections (feature `seal`) are followed, and others are not:
+    /// their datagrams from other addresses are dropped.
     ///
     /// The peer moves when a challenge that was sent to the new address has been echoed from there,
     /// never before, and at most once a second. Until then the new address gets three bytes for each
     /// byte that came from it (`docs/wire.md`, "Roaming"). So nobody can turn a stream at another's
     /// address without seeing what is sent there. A host that sees the datagrams of both directions
     /// and can send some of its own is believed, as in everything about a connection that is not
-    /// encrypted: hence the default.
+    /// sealed: hence the default. Of a sealed peer it can move no more than the way that its datagrams take.
     ///
     /// Has no effect where [`connection_id_len`](Self::connection_id_len) is 0, as such a host knows its
     /// peers by address alone.
@@ -213,7 +232,7 @@ impl Config {
     /// ```
     #[must_use]
     pub const fn roaming(mut self, yes: bool) -> Self {
-        self.path.roaming = yes;
+        self.path.followed = if yes { Followed::All } else { Followed::None };
         self
     }
 }

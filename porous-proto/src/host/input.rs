@@ -293,7 +293,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         let found = host.table.by_remote_nonce_mut(bye.nonce_self);
         let (slot, member) = found.ok_or(Ignored::UnknownNonce)?;
-        let is_at_other_address = host.local.config.path.roaming && member.address() != from;
+        let roams = member.roams(&host.local);
+        let is_at_other_address = roams && member.address() != from;
         // Both nonces prove whose goodbye it is. The peer is sent nothing more, so that nobody gains
         // from an address that is not proved.
         if !is_at_other_address || member.peer.nonce() != bye.nonce_peer {
@@ -344,7 +345,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let (was, follows) = (member.peer.state(), member.peer.follows());
         #[cfg(feature = "seal")]
         let was_unheard = member.peer.is_unheard();
-        let roams = host.local.config.path.roaming;
+        let roams = member.roams(&host.local);
         // A connected peer may have moved (`deviations.md` D10).
         if way.is_none() && !(roams && was == PeerState::Connected) {
             return Err(Ignored::WrongAddress);

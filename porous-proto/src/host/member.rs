@@ -94,6 +94,11 @@ impl<A: Address> Member<A> {
         core::iter::once(&mut self.main).chain(others)
     }
 
+    /// Whether this host follows the peer to other addresses.
+    pub(super) const fn roams(&self, ours: &Settings) -> bool {
+        ours.config.path.follows(self.peer.is_sealed())
+    }
+
     /// The address that the peer is sent to.
     pub(super) const fn address(&self) -> A {
         self.main.address
@@ -234,7 +239,7 @@ impl<A: Address> Member<A> {
     }
 
     /// Notes that a datagram of the connection was taken. Whether the remote host has proved that it has
-    /// moved to the address that it came from. `roams`: [`Config::roaming`](crate::Config::roaming).
+    /// moved to the address that it came from. `roams`: whether this host follows the peer.
     pub(super) fn on_heard(
         &mut self,
         heard: &Heard<A>,

@@ -24,6 +24,7 @@ pub(crate) struct Proved {
 }
 
 /// What proves that two hosts speak of one sealed connection: [`Peer::secured`](crate::Peer::secured).
+#[derive(Clone)]
 pub struct Secured {
     crypto: Crypto,
     /// What the handshake has proved of the two hosts.

@@ -7,6 +7,8 @@ use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::thread::{self, JoinHandle};
 
+#[cfg(feature = "seal")]
+use porous_udp::seal::{Credentials, Secured, Security};
 use porous_udp::{
     ChannelId, Conditioner, ConnectionIds, Disconnect, Event, Listen, Peer, PeerId, RefusalData,
     SendError, SendOptions,
@@ -15,7 +17,9 @@ use porous_udp::{
 use super::bell::bell;
 use super::commands::Commands;
 use super::known::Known;
-use super::output::{Instruction, Item, Output, Question, Terms, ThreadError, Unsent, UnsentError};
+use super::output::{
+    Instruction, Introduction, Item, Output, Question, Terms, ThreadError, Unsent, UnsentError,
+};
 use super::queue::{Consumer, queue};
 use super::worker::Worker;
 use crate::{Bytes, Command, Outgoing, UdpHost};
@@ -62,7 +66,7 @@ impl<C: Conditioner + Send + 'static> UdpHost<C> {
     /// ```
     pub fn spawn(self) -> io::Result<HostThread> {
         let local_addr = self.local_addr()?;
-        let known = |peer: &Peer| Some(Known::of(Terms::of(peer)?).with(peer.greeting().into()));
+        let known = |peer: &Peer| Some(Known::of(Terms::of(peer)?).with(Introduction::of(peer)));
         let connected = |(id, peer)| Some((id, known(peer)?));
         let peers = self.peers().filter_map(connected).collect();
         let (ringer, bell) = bell()?;
@@ -198,6 +202,52 @@ impl HostThread {
             to: to.into(),
             greeting: greeting.into(),
         })
+    }
+
+    /// Begins to make a sealed connection, to a host that may be at any of these addresses: see
+    /// [`UdpHost::connect_sealed`]. Answers name the first of them.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::prelude::*;
+    ///
+    /// let config = Config::client().sealed(&[Suite::CHACHA_POLY])?;
+    /// let mut client = UdpHost::bind("127.0.0.1:0", config)?.spawn()?;
+    /// client.connect_sealed(&["127.0.0.1:4000".parse()?], &Credentials::new())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn connect_sealed(
+        &mut self,
+        to: &[SocketAddr],
+        with: &Credentials,
+    ) -> Result<(), ThreadError> {
+        self.command(Command::ConnectSealed {
+            to: to.into(),
+            with: Box::new(with.clone()),
+        })
+    }
+
+    /// Says how the host seals, from now on: see [`UdpHost::set_security`].
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::prelude::*;
+    ///
+    /// let config = Config::new().sealed(&[Suite::CHACHA_POLY])?;
+    /// let mut server = UdpHost::bind("127.0.0.1:0", config)?.spawn()?;
+    /// server.set_security(Security::new(&RustCrypto).allow_plain())?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn set_security(&mut self, security: Security) -> Result<(), ThreadError> {
+        self.command(Command::SetSecurity(Box::new(security)))
     }
 
     /// Accepts a peer that asked by [`Event::Request`]. [`Output::NotAnswered`] tells if the answer came
@@ -654,20 +704,39 @@ impl HostThread {
     #[must_use]
     pub fn greeting(&self, peer: PeerId) -> &[u8] {
         let known = self.peers.get(&peer);
-        known.map_or(&[], |known| &known.greeting)
+        known.map_or(&[], |known| &known.introduction.greeting)
+    }
+
+    /// What is proved of a peer of a sealed connection: from its [`Event::Request`] on, or from its
+    /// [`Event::Connected`] if the host does not ask, until its [`Event::Disconnected`] was polled. `None` of
+    /// other peers: see [`Peer::secured`].
+    ///
+    /// ```
+    /// use porous_std::{Config, PeerId, UdpHost};
+    ///
+    /// let host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let nobody = PeerId::from_u64(u64::MAX).unwrap();
+    /// assert!(host.secured(nobody).is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(feature = "seal")]
+    #[must_use]
+    pub fn secured(&self, peer: PeerId) -> Option<&Secured> {
+        self.peers.get(&peer)?.introduction.secured.as_deref()
     }
 
     /// Learns of the peers from what the game is about to be told.
     fn note(&mut self, item: &mut Item) {
-        let greeting = core::mem::take(&mut item.greeting);
+        let introduction = core::mem::take(&mut item.introduction);
         match &item.output {
             Output::Connecting { peer, .. } | Output::Event(Event::Request { peer, .. }) => {
-                self.peers.insert(*peer, Known::stranger().with(greeting));
+                self.peers
+                    .insert(*peer, Known::stranger().with(introduction));
             }
             Output::Event(Event::Connected { peer, .. }) => {
                 // A peer without terms has ended already: its end is the next that the game hears of it.
                 let known = item.terms.map_or_else(Known::gone, Known::of);
-                self.peers.insert(*peer, known.with(greeting));
+                self.peers.insert(*peer, known.with(introduction));
             }
             Output::Event(Event::Writable { peer }) => {
                 if let Some(known) = self.peers.get_mut(peer) {

@@ -3,14 +3,13 @@
 
 use porous_udp::{ChannelId, SendError};
 
-use super::output::Terms;
+use super::output::{Introduction, Terms};
 
 /// A peer, as far as the game has heard of it.
 #[derive(Debug)]
 pub(crate) struct Known {
     terms: Terms,
-    /// The bytes that the peer has sent with its request.
-    pub(crate) greeting: Box<[u8]>,
+    pub(crate) introduction: Introduction,
     /// Why no packet at all can be sent to the peer, if that is so.
     pub(crate) blocked: Option<SendError>,
 }
@@ -23,14 +22,17 @@ impl Known {
         };
         Self {
             terms,
-            greeting: Box::default(),
+            introduction: Introduction::default(),
             blocked: Some(error),
         }
     }
 
-    /// The same peer, with its greeting.
-    pub(crate) fn with(self, greeting: Box<[u8]>) -> Self {
-        Self { greeting, ..self }
+    /// The same peer, with what it has said.
+    pub(crate) fn with(self, introduction: Introduction) -> Self {
+        Self {
+            introduction,
+            ..self
+        }
     }
 
     /// A peer that is not connected yet.
@@ -47,7 +49,7 @@ impl Known {
     pub(crate) fn of(terms: Terms) -> Self {
         Self {
             terms,
-            greeting: Box::default(),
+            introduction: Introduction::default(),
             blocked: None,
         }
     }

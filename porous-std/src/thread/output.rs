@@ -4,6 +4,8 @@ use core::fmt;
 use core::net::SocketAddr;
 use std::io;
 
+#[cfg(feature = "seal")]
+use porous_udp::seal::Secured;
 use porous_udp::{
     AnswerError, ChannelId, Command, ConnectError, Disconnect, Event, HostStats, ListenError,
     Outgoing, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, SendError,
@@ -195,8 +197,26 @@ pub(crate) struct Item {
     pub(crate) output: Output,
     /// With [`Event::Connected`], unless the peer has ended meanwhile.
     pub(crate) terms: Option<Terms>,
-    /// With [`Event::Request`] and [`Event::Connected`], the greeting of the peer; empty otherwise.
+    /// With [`Event::Request`] and [`Event::Connected`]; empty otherwise.
+    pub(crate) introduction: Introduction,
+}
+
+/// What a peer has said of itself with its request, and what it has proved.
+#[derive(Debug, Default)]
+pub(crate) struct Introduction {
     pub(crate) greeting: Box<[u8]>,
+    #[cfg(feature = "seal")]
+    pub(crate) secured: Option<Box<Secured>>,
+}
+
+impl Introduction {
+    pub(crate) fn of(peer: &Peer) -> Self {
+        Self {
+            greeting: peer.greeting().into(),
+            #[cfg(feature = "seal")]
+            secured: peer.secured().cloned().map(Box::new),
+        }
+    }
 }
 
 impl From<Output> for Item {
@@ -204,7 +224,7 @@ impl From<Output> for Item {
         Self {
             output,
             terms: None,
-            greeting: Box::default(),
+            introduction: Introduction::default(),
         }
     }
 }
@@ -228,7 +248,7 @@ impl Weigh for Item {
         match &self.output {
             Output::Packet { packet, .. } => weight(&packet.payload),
             Output::Unsent(unsent) => weight(&unsent.packet.payload),
-            Output::Event(_) => weight(&self.greeting),
+            Output::Event(_) => weight(&self.introduction.greeting),
             Output::Connecting { .. }
             | Output::NotConnecting { .. }
             | Output::NotListening(_)

@@ -12,7 +12,9 @@ use porous_udp::{
 };
 
 use super::bell::Bell;
-use super::output::{Instruction, Item, Output, Question, Terms, Unsent, UnsentError};
+use super::output::{
+    Instruction, Introduction, Item, Output, Question, Terms, Unsent, UnsentError,
+};
 use super::queue::{Consumer, Producer};
 use crate::sleep::sleep;
 
@@ -221,7 +223,7 @@ impl<C: Conditioner> Worker<C> {
     }
 
     fn item_of(&mut self, event: Event<SocketAddr>) -> Option<Item> {
-        let (mut terms, mut greeting) = (None, Box::default());
+        let (mut terms, mut introduction) = (None, Introduction::default());
         match event {
             Event::Readable { peer } => {
                 self.unread.push(peer);
@@ -233,10 +235,10 @@ impl<C: Conditioner> Worker<C> {
                     return self.unchoke(peer).map(Item::from);
                 }
             }
-            Event::Request { peer, .. } => greeting = self.greeting(peer),
+            Event::Request { peer, .. } => introduction = self.introduction(peer),
             Event::Connected { peer, .. } => {
                 terms = self.host.peer(peer).and_then(Terms::of);
-                greeting = self.greeting(peer);
+                introduction = self.introduction(peer);
             }
             Event::Disconnected { peer, .. } => {
                 self.choked.remove(&peer);
@@ -248,14 +250,13 @@ impl<C: Conditioner> Worker<C> {
         Some(Item {
             output,
             terms,
-            greeting,
+            introduction,
         })
     }
 
-    /// The bytes that a peer has sent with its request.
-    fn greeting(&self, peer: PeerId) -> Box<[u8]> {
+    fn introduction(&self, peer: PeerId) -> Introduction {
         let peer = self.host.peer(peer);
-        peer.map_or_else(Box::default, |peer| peer.greeting().into())
+        peer.map(Introduction::of).unwrap_or_default()
     }
 
     /// Lets no peer in any more, and disconnects every peer that the game has not disconnected before.

@@ -11,4 +11,6 @@ mod flood;
 mod goodbye;
 mod hosts;
 mod loopback;
+#[cfg(feature = "seal")]
+mod sealed;
 mod threads;

@@ -12,8 +12,7 @@ const ROUTER: u32 = 1000;
 const ELSEWHERE: u32 = 2000;
 
 /// A client behind a router, and a server that follows it.
-fn behind_a_router(mut plan: Plan) -> Scene {
-    plan.server = plan.server.roaming(true);
+fn behind_a_router(plan: Plan) -> Scene {
     let mut scene = plan.build();
     scene.world.add_nat(CLIENT, ROUTER, 30 * SECOND);
     let server = scene.world.host_mut(SERVER);

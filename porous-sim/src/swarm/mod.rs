@@ -14,6 +14,7 @@ mod journal;
 mod mischief;
 mod plan;
 mod report;
+mod sealing;
 mod spoof;
 mod stage;
 mod sweep;

@@ -7,6 +7,7 @@ use porous_proto::congestion::Congestion;
 use porous_proto::{Channel, ChannelId, Config, ConfigError, Integrity, Policy, Priority};
 
 use super::draw::Draw;
+use super::sealing::Sealing;
 use crate::Seed;
 
 /// One host of a world.
@@ -35,6 +36,8 @@ pub(super) struct Role {
     pub(super) cap: u32,
     /// The greetings of its attempts to connect, in turn.
     pub(super) greetings: Vec<Vec<u8>>,
+    /// How the host seals, if it does.
+    pub(super) sealing: Option<Sealing>,
 }
 
 /// A world.
@@ -116,6 +119,10 @@ impl Plan {
             }
             role.config = path(role.config, Draw::new(seed, "path", index))?;
             role.greetings = greetings(Draw::new(seed, "greetings", index));
+            // Two hosts that connect to each other do not seal.
+            if shape != 1 {
+                seal(&mut role, shape == 0 || index == 0, seed, index)?;
+            }
             roles.push(role);
         }
         Ok(Self {
@@ -126,6 +133,18 @@ impl Plan {
             heavy,
         })
     }
+}
+
+/// In some worlds, makes all servers and most other hosts seal. Streams of their own, as they came later.
+fn seal(role: &mut Role, is_server: bool, seed: Seed, index: usize) -> Result<(), ConfigError> {
+    let mut draw = Draw::new(seed, "seals", index);
+    if !Draw::new(seed, "sealed world", 0).often(30) || !(is_server || draw.often(75)) {
+        return Ok(());
+    }
+    let sealing = Sealing::draw(&mut draw, is_server);
+    role.config = sealing.configure(role.config.clone())?;
+    role.sealing = Some(sealing);
+    Ok(())
 }
 
 /// Sets what all peers of a host together may make it keep: for some hosts, little.
@@ -268,6 +287,7 @@ fn role(
         backlog,
         cap: u32::MAX,
         greetings: Vec::new(),
+        sealing: None,
     })
 }
 

@@ -14,6 +14,8 @@ pub struct Report {
     pub connected: u64,
     /// Connections that were established, each counted at both ends.
     pub established: u64,
+    /// Those of them that were sealed.
+    pub sealed: u64,
     /// Datagrams that hosts and strangers sent.
     pub datagrams: u64,
     /// Packets sent and delivered, by mode.
@@ -42,6 +44,7 @@ impl Report {
     pub fn add(&mut self, other: &Self) {
         self.connected += other.connected;
         self.established += other.established;
+        self.sealed += other.sealed;
         self.datagrams += other.datagrams;
         self.checks += other.checks;
         for (sum, packets) in self.packets.iter_mut().zip(other.packets) {
@@ -60,6 +63,7 @@ impl fmt::Display for Report {
         let tenths = self.connected % HOUR * 10 / HOUR;
         writeln!(f, "connection-hours  {}.{tenths}", self.connected / HOUR)?;
         writeln!(f, "connections       {}", self.established / 2)?;
+        writeln!(f, "sealed            {}", self.sealed / 2)?;
         writeln!(f, "datagrams         {}", self.datagrams)?;
         writeln!(f, "audits            {}", self.checks)?;
         for (mode, [sent, delivered]) in MODES.iter().zip(self.packets) {

@@ -15,6 +15,7 @@ use super::journal::{Journal, Whom};
 use super::mischief::Mischief;
 use super::plan::Plan;
 use super::report::Report;
+use super::sealing::Bindings;
 use super::spoof::{Sign, Spoofed, Strangers};
 use super::weather::Weather;
 use crate::{LinkConfig, Seed, Service, World};
@@ -68,6 +69,7 @@ pub(super) struct Stage {
     /// For two hosts, the lower index first, the end of the time in which long forms that may have been
     /// changed touch their connections.
     pub(super) tainted: BTreeMap<(usize, usize), Instant>,
+    pub(super) bindings: Bindings,
     /// The ends of connections that are to be judged.
     pub(super) trials: Vec<Trial>,
     /// When peers have ended, by side.
@@ -108,6 +110,7 @@ impl Stage {
             end: Instant::ZERO + plan.faults,
             phase: Phase::Faulty,
             tainted: BTreeMap::new(),
+            bindings: Bindings::default(),
             trials: Vec::new(),
             ended: BTreeMap::new(),
             pace,
@@ -197,6 +200,10 @@ impl Stage {
         actor.peers.clear();
         (actor.cap, actor.meter, actor.latest) = (role.cap, None, Instant::ZERO);
         self.world.add_host(actor.address, role.config.clone());
+        if let Some(sealing) = role.sealing {
+            let host = self.world.host_mut(actor.address);
+            host.set_security(sealing.security());
+        }
         if let Some(every) = role.tick {
             // So that hosts with equal ticks are not called at the same instants.
             let offset = every / 3 * u32::try_from(index).unwrap_or(0);

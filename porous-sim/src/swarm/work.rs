@@ -94,6 +94,13 @@ impl Stage {
         }
         self.read_greeting(index, peer);
         self.report.established += 1;
+        // Of two hosts the one with the higher number asks, but where none seals.
+        let asked = (index > remote).then(|| self.plan.roles[index].sealing.is_some());
+        if let Some(peer) = self.world.host(self.actors[index].address).peer(peer) {
+            self.bindings.note(peer, asked);
+            let is_sealed = peer.secured().is_some();
+            self.report.sealed += u64::from(is_sealed);
+        }
     }
 
     /// Takes the greeting of the other host. The greeting is known when the application is asked, or
@@ -227,7 +234,14 @@ impl Stage {
             let turn = self.actors[index].attempts;
             let greetings = &self.plan.roles[index].greetings;
             let greeting = greetings[turn % greetings.len()].clone();
-            if let Ok(peer) = self.world.connect_with(address, &places, &greeting) {
+            let begun = match self.plan.roles[index].sealing {
+                Some(sealing) => {
+                    let with = sealing.credentials(&greeting);
+                    self.world.connect_sealed(address, &places, &with)
+                }
+                None => self.world.connect_with(address, &places, &greeting),
+            };
+            if let Ok(peer) = begun {
                 self.actors[index].attempts += 1;
                 let life = self.contract.begin(self.actors[index].side, peer, false);
                 life.greets = greeting;

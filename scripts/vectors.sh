@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes the examples of sealed connections in docs/vectors a second time, without the library: all of them in
-# Python, and the token in Node, if that is there. A test of porous-crypto compares them with what the library
-# makes.
+# Python, and tokens and a ticket, as a backend makes them, in Python, Node, Go and C#. The tests of porous-crypto
+# and porous-token compare them with what the library makes.
 #
 # Needs Python and its package `cryptography`; installs Debian's packages if run by root and either is missing.
-# Exits with 77 if they cannot be installed, and with 1 if an example differs.
+# Node, Go and .NET are not installed: what they make is left out where they are missing.
+# Exits with 77 if something that it needs cannot be installed, and with 1 if an example differs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,12 +13,22 @@ mkdir -p "${CARGO_TARGET_DIR:=target}/vectors"
 work=$(cd "$CARGO_TARGET_DIR/vectors" && pwd)
 source scripts/lib/steps.sh
 
-examples=docs/vectors/sealed.txt
+# Not all programs make a token of version 1: that needs ChaCha20-Poly1305.
+version_1='^(token|psk) = '
+version_2='^((token|psk) of version 2|ticket) = '
 
-# token_of_node: fails unless Node makes the token of the examples, and its psk.
-token_of_node() {
-    node docs/vectors/mint.js >"$work/node.txt"
-    diff "$work/node.txt" <(grep -E '^(token|psk) = ' "$examples")
+# mints EXAMPLES COMMAND...: fails unless the command prints these examples.
+mints() {
+    local examples=$1
+    shift
+    "$@" >"$work/minted.txt"
+    diff "$work/minted.txt" <(grep -E "$examples" docs/vectors/sealed.txt)
+}
+
+# A file alone is a program since .NET 10.
+has_dotnet() {
+    local version
+    has dotnet && version=$(dotnet --version 2>/dev/null) && ((${version%%.*} >= 10))
 }
 
 python=python3
@@ -27,8 +38,21 @@ if ! "$python" -c 'import cryptography' 2>/dev/null; then
     need python3 python3-cryptography
 fi
 run "Python: all examples" "$python" docs/vectors/seal.py --check
+run "Python: tokens and a ticket" mints "$version_1|$version_2" "$python" docs/vectors/mint.py
 if has node; then
-    run "Node: the token" token_of_node
+    run "Node: tokens and a ticket" mints "$version_1|$version_2" node docs/vectors/mint.js
 else
     echo "skipped: node is not installed"
+fi
+if has go; then
+    export GOCACHE=$work/go GOTOOLCHAIN=local
+    run "Go: a token and a ticket" mints "$version_2" go run docs/vectors/mint.go
+else
+    echo "skipped: go is not installed"
+fi
+if has_dotnet; then
+    export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+    run "C#: a token and a ticket" mints "$version_2" dotnet run docs/vectors/mint.cs
+else
+    echo "skipped: .NET 10 is not installed"
 fi

@@ -1,11 +1,13 @@
 """The handshake, the datagrams and the tokens of sealed connections, a second time: docs/wire.md in Python.
 
 usage: seal.py            prints the examples
-       seal.py --check    fails unless sealed.txt, beside this file, has the same ones
+       seal.py --check    fails unless sealed.txt, beside this file, has the same ones, and the documentation of
+                          porous-token the same ticket
 
 Needs the package `cryptography`. It shares no code with the library, which has to make the same bytes
 (porous-crypto/tests/sealing/examples.rs).
 """
+import base64
 import hashlib
 import hmac
 import json
@@ -20,6 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 HERE = Path(__file__).resolve().parent
 # Vectors of NNpsk0 and NKpsk0 that others have published; the tests of porous-crypto read them as well.
 NOISE = HERE / "../../porous-crypto/tests/sealing/noise.json"
+# Shows the ticket of the examples as text, and reads it.
+TICKETS = HERE / "../../porous-token/src/lib.rs"
 
 # The nonce of an AEAD is four zeros and a number, of which Noise says the order of bytes (§12.3, §12.4).
 CIPHERS = {"ChaChaPoly": (ChaCha20Poly1305, "<Q"), "AESGCM": (AESGCM, ">Q")}
@@ -179,6 +183,12 @@ def mint(key, version, number, expires, random, application, client, created, fl
     return head + seal({1: "ChaChaPoly", 2: "AESGCM"}[version], sealing, 0, aad, body), psk
 
 
+def ticket(token, psk, server_key, ip, port):
+    """The bytes of a ticket, as the documentation of porous-token has them, with one server."""
+    servers = b"\1\4" + ip + struct.pack("<H", port)
+    return b"\1" + psk + bytes([len(server_key)]) + server_key + servers + token
+
+
 def goodbye(key, byte0, nonce_self, nonce_peer, body):
     form = long(byte0, nonce_self, nonce_peer, body + bytes(16))[:-16]
     return form + mac(key, form)[:16]
@@ -212,12 +222,18 @@ def examples():
     repeated = long(0xC0, nonce_i, nonce_r, request)
     assert covered(repeated) == covered(said["req"])
 
-    token, psk = mint(
-        key, 1, 7, 1_800_000_030, bytes(range(0x40, 0x58)), 0x0123_4567_89AB_CDEF, 42, 1_800_000_000, 1, [0x51],
-        b"", b"ana",
-    )
+    def minted(version):
+        return mint(
+            key, version, 7, 1_800_000_030, bytes(range(0x40, 0x58)), 0x0123_4567_89AB_CDEF, 42, 1_800_000_000, 1,
+            [0x51], b"", b"ana",
+        )
+
     server = public(secret)
+    token, psk = minted(1)
     said |= {"token": token, "psk": psk, "server key": server}
+    other, its_psk = minted(2)
+    said |= {"token of version 2": other, "psk of version 2": its_psk}
+    said["ticket"] = ticket(other, its_psk, server, bytes([192, 0, 2, 1]), 7777)
 
     # The flags K and T; then the tag of the server's key, and the token.
     terms = bytes([1, 0b1010]) + sha256(server)[:4] + struct.pack("<H", len(token)) + token
@@ -246,10 +262,14 @@ def examples():
 
 def main():
     check_noise()
-    text = "".join(f"{name} = {value.hex()}\n" for name, value in examples().items())
+    made = examples()
+    text = "".join(f"{name} = {value.hex()}\n" for name, value in made.items())
     if sys.argv[1:] == ["--check"]:
         if (HERE / "sealed.txt").read_text() != text:
             sys.exit("seal.py: sealed.txt has other examples than docs/vectors/seal.py makes")
+        shown = "".join(TICKETS.read_text().replace("//!", "").replace("\\", "").split())
+        if base64.b64encode(made["ticket"]).decode() not in shown:
+            sys.exit("seal.py: the documentation of porous-token shows another ticket")
     elif sys.argv[1:]:
         sys.exit(__doc__)
     else:

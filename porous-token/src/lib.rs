@@ -51,7 +51,28 @@
 //! | 69–372 | the token |
 //!
 //! A backend in another language writes these bytes itself, and makes them text by the base64 of RFC 4648 §4,
-//! with padding. How a token is made is told at [`Token`].
+//! with padding. How a token is made is told at [`Token`]. Programs that do both, in Python, Node, Go and C#,
+//! are in the repository: `docs/security.md` lists them. Each makes this ticket:
+//!
+//! ```
+//! use porous_crypto::RustCrypto;
+//! use porous_token::{Ticket, TokenKey};
+//!
+//! let text = "ATeGzXAIGeEIR1wS20sLcSFRIBMywTa/H6Oa+m6cMJ7wIKTgkpK2UcJ4uXcsVp9fqbsT2Qa0\
+//!     araMnfncK0QJ+KIJAQTAAAIBYR4CBx7SSWsAAAAAQEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX\
+//!     CsoB+5gB/Nv7PBpHxFQGNRxC1D6KNZBV4KmvpgTLFVtsSb+kyqYZ4KTbV0c4jg==";
+//! let ticket = Ticket::from_text(text)?;
+//! assert_eq!(ticket.servers(), ["192.0.2.1:7777".parse()?]);
+//! assert_eq!((ticket.token().key_number(), ticket.expires()), (7, 1_800_000_030));
+//!
+//! // The server, which has the key of the examples.
+//! let key: Vec<u8> = (0..32).collect();
+//! let key = TokenKey::from_bytes(key.try_into().expect("32 bytes"));
+//! let (claims, psk) = ticket.token().open(&RustCrypto, &key, 0x0123_4567_89ab_cdef)?;
+//! assert_eq!((claims.client_id(), claims.data()), (42, &b"ana"[..]));
+//! assert_eq!(psk.as_bytes(), ticket.psk().as_bytes());
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
 //!
 //! # Without std
 //!

@@ -1,6 +1,10 @@
 //! Code that the scenario tests share: the contract of a channel as a model, traffic to test it with, and
 //! ways to look at what two hosts did.
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/security.md")]
+mod security {}
+
 extern crate alloc;
 
 pub mod again;

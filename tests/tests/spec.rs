@@ -215,6 +215,18 @@ fn every_test_that_the_limits_name_exists() {
     assert_tests_exist(text.lines().filter(|line| line.starts_with("| ")), 25);
 }
 
+/// In the tables that have a column of tests. A row of them may say what nothing keeps out.
+#[test]
+fn every_test_that_the_page_on_security_names_exists() {
+    let text = document("docs/security.md");
+    let tables = text.split("\n\n").filter(|text| {
+        let mut rows = text.lines();
+        rows.next().is_some_and(|head| last_cell(head) == "tests")
+    });
+    let names_tests = |line: &&str| line.starts_with("| ") && !last_cell(line).starts_with("none");
+    assert_tests_exist(tables.flat_map(str::lines).filter(names_tests), 25);
+}
+
 #[test]
 fn every_case_of_real_networks_has_a_test() {
     let text = document("docs/testing.md");

@@ -11,6 +11,7 @@ use porous_sim::lab::Controller;
 use porous_std::Policy;
 
 use crate::USAGE;
+use crate::token::TokenCommand;
 
 /// Shows and measures POROUS, a realtime UDP protocol for games.
 #[derive(Debug, Parser)]
@@ -27,6 +28,9 @@ pub(crate) enum Command {
     /// Simulates worlds in virtual time
     #[command(subcommand)]
     Sim(SimCommand),
+    /// Makes and shows tickets, by which players are let in
+    #[command(subcommand)]
+    Token(TokenCommand),
 }
 
 /// The rules that hosts follow.
@@ -188,8 +192,9 @@ pub(crate) struct SwarmArgs {
 /// (reliable, in packets of 1000 bytes, at low priority). When the time is over, reliable packets may
 /// still arrive, for at most ten times as long.
 ///
-/// The exit status is 0 if every reliable packet arrived once, in order and intact, and every
-/// client's copy of the file is right; 1 if not; 2 if the arguments are wrong.
+/// The exit status is 0 if every reliable packet arrived once, in order and intact, every client's copy of the
+/// file is right, and every connection is sealed if `--sealed` asks for it; 1 if not; 2 if the arguments are
+/// wrong.
 ///
 /// How the results are counted: a packet that was made counts as sent, also if the send buffer had no
 /// room for it, and as lost if it was not delivered by the end. Wire bytes are the UDP payloads that the
@@ -226,6 +231,9 @@ pub(crate) struct DemoArgs {
     /// The rules that all hosts follow
     #[arg(long, default_value = "modern")]
     pub(crate) policy: PolicyArg,
+    /// Seals all connections: the server has a key pair, and the clients know its public key
+    #[arg(long)]
+    pub(crate) sealed: bool,
     /// The seed of the simulated links [default: another one for each run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,

@@ -6,6 +6,7 @@ mod args;
 mod demo;
 mod json;
 mod sim;
+mod token;
 
 use std::process::ExitCode;
 
@@ -27,5 +28,6 @@ fn main() -> ExitCode {
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
+        Command::Token(command) => token::main(&command),
     }
 }

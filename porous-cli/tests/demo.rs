@@ -146,6 +146,26 @@ fn a_slow_network_and_an_empty_file() {
 }
 
 #[test]
+fn a_bad_network_and_sealed_connections() {
+    let args = [
+        "--sealed",
+        "--clients=2",
+        "--seconds=1",
+        "--rtt=20",
+        "--loss=5",
+    ];
+    let (output, results) = demo("sealed", 20_500, &args);
+    assert!(output.status.success(), "{output:?}");
+    check(&results, 2, 20_500);
+    assert_eq!(number(&results, "/sealed_clients"), 2);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("sealed, by the key of the server: 2 of 2"),
+        "{table}"
+    );
+}
+
+#[test]
 fn no_network() {
     let args = ["--clients=2", "--seconds=1", "--rtt=0", "--loss=100"];
     let (output, results) = demo("none", 10, &args);

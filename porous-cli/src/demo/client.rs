@@ -13,6 +13,7 @@ use porous_std::{
 use super::conditioner::{Conditioner, conditions};
 use super::file::Transfer;
 use super::flow::Flow;
+use super::keys::Keys;
 use super::kind::{Direction, FILE, Kind};
 use super::latency::Latencies;
 use crate::args::DemoArgs;
@@ -37,7 +38,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Binds client `number` and begins to connect.
+    /// Binds client `number`.
     pub(crate) fn start(
         args: &DemoArgs,
         (run, number): (Seed, usize),
@@ -51,8 +52,7 @@ impl Client {
             conditions(args),
             Direction::Up.seed(run, number).child("link", 0),
         );
-        let mut host = UdpHost::bind((server.ip(), 0), config)?.with_conditioner(link);
-        host.connect(server).map_err(io::Error::other)?;
+        let host = UdpHost::bind((server.ip(), 0), config)?.with_conditioner(link);
         let share = number as f64 / f64::from(args.clients);
         let flows = [Direction::Up, Direction::Down]
             .into_iter()
@@ -71,6 +71,21 @@ impl Client {
             at_server: None,
             ended: None,
         })
+    }
+
+    /// Begins to connect, with keys if the connection is to be sealed.
+    pub(crate) fn connect(&mut self, server: SocketAddr, keys: Option<&Keys>) -> io::Result<()> {
+        let begun = match keys {
+            Some(keys) => self.host.connect_sealed(&[server], &keys.credentials),
+            None => self.host.connect(server),
+        };
+        begun.map(|_| ()).map_err(io::Error::other)
+    }
+
+    /// Whether the connection is sealed, and the server has proved to have its key.
+    pub(crate) fn is_sealed(&self) -> bool {
+        let secured = self.peer_here().and_then(Peer::secured);
+        secured.is_some_and(|secured| secured.server_key().is_some())
     }
 
     /// Notes that the server has accepted this client.

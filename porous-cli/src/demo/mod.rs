@@ -5,6 +5,7 @@ mod client;
 mod conditioner;
 mod file;
 mod flow;
+mod keys;
 mod kind;
 mod latency;
 mod packet;

@@ -19,6 +19,8 @@ pub(crate) struct Report {
     pub(crate) seed: u64,
     pub(crate) seconds: u32,
     pub(crate) connected_clients: usize,
+    /// Clients whose connection is sealed and whose server has proved to have its key; `None` without `--sealed`.
+    pub(crate) sealed_clients: Option<usize>,
     pub(crate) modes: Modes,
     pub(crate) file: FileReport,
     pub(crate) links: Vec<LinkReport>,
@@ -78,6 +80,9 @@ impl Report {
             seed,
             seconds: args.seconds,
             connected_clients: session.connected(),
+            sealed_clients: args
+                .sealed
+                .then(|| clients.iter().filter(|c| c.is_sealed()).count()),
             modes: Modes {
                 reliable: mode(Kind::Event, session),
                 unreliable: mode(Kind::State, session),
@@ -97,10 +102,13 @@ impl Report {
         }
     }
 
-    /// True if every client connected, every reliable packet arrived once, in order and intact, and every
-    /// copy of the file is right.
+    /// True if every client connected, by a sealed connection if that was asked for, every reliable packet
+    /// arrived once, in order and intact, and every copy of the file is right.
     pub(crate) fn is_success(&self) -> bool {
         self.connected_clients == self.links.len()
+            && self
+                .sealed_clients
+                .is_none_or(|sealed| sealed == self.links.len())
             && self.modes.reliable.is_perfect()
             && self.file.is_right()
     }
@@ -224,6 +232,7 @@ pub(crate) mod tests {
             seed: 5,
             seconds: 1,
             connected_clients: 1,
+            sealed_clients: Some(1),
             modes: Modes {
                 reliable,
                 unreliable,
@@ -243,13 +252,14 @@ pub(crate) mod tests {
     #[test]
     fn only_reliable_packets_decide_the_exit_status() {
         assert!(good().is_success(), "unreliable packets may be lost");
-        let break_it: [fn(&mut Report); 6] = [
+        let break_it: [fn(&mut Report); 7] = [
             |report| report.modes.reliable.lost = 1,
             |report| report.modes.reliable.duplicated = 1,
             |report| report.modes.reliable.out_of_order = 1,
             |report| report.modes.reliable.corrupt = 1,
             |report| report.file.sha256_ok = 0,
             |report| report.connected_clients = 0,
+            |report| report.sealed_clients = Some(0),
         ];
         for (n, break_it) in break_it.into_iter().enumerate() {
             let mut report = good();
@@ -307,7 +317,7 @@ pub(crate) mod tests {
     fn the_json_has_the_documented_names() {
         let json = serde_json::to_string(&good()).unwrap();
         let expected = concat!(
-            r#"{"seed":5,"seconds":1,"connected_clients":1,"modes":{"#,
+            r#"{"seed":5,"seconds":1,"connected_clients":1,"sealed_clients":1,"modes":{"#,
             r#""reliable":{"sent":24,"delivered":24,"lost":0,"duplicated":0,"out_of_order":0,"#,
             r#""corrupt":0,"p50_ms":31.5,"p95_ms":null,"p99_ms":null},"#,
         );

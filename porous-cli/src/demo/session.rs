@@ -10,6 +10,7 @@ use porous_std::{Bytes, Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
 
 use super::client::{Client, KindLatencies};
 use super::conditioner::{Conditioner, conditions};
+use super::keys::{Keys, sealed};
 use super::kind::{CHANNELS, Direction};
 use super::progress::Progress;
 use crate::args::DemoArgs;
@@ -41,8 +42,12 @@ pub(crate) struct Session {
 impl Session {
     /// Binds all sockets; the clients begin to connect.
     pub(crate) fn start(args: &DemoArgs, seed: Seed, file: &Bytes) -> io::Result<Self> {
+        let keys = args.sealed.then(Keys::draw).transpose()?;
         let server = UdpHost::bind((Ipv4Addr::LOCALHOST, 0), config(args, Config::new())?)?;
         let mut server = server.with_conditioner(Conditioner::default());
+        if let Some(keys) = &keys {
+            server.set_security(keys.security.clone());
+        }
         server.listen(Listen::Open).map_err(io::Error::other)?;
         let address = server.local_addr()?;
         let mut session = Self {
@@ -55,7 +60,8 @@ impl Session {
         };
         for number in 0..args.clients.into() {
             let config = config(args, Config::client())?;
-            let client = Client::start(args, (seed, number), address, config, file.clone())?;
+            let mut client = Client::start(args, (seed, number), address, config, file.clone())?;
+            client.connect(address, keys.as_ref())?;
             let seed = Direction::Down.seed(seed, number).child("link", 0);
             let links = session.server.conditioner_mut();
             links.add(client.address, conditions(args), seed);
@@ -180,5 +186,10 @@ fn config(args: &DemoArgs, base: Config) -> io::Result<Config> {
         .application_id(APPLICATION)
         .connect_timeout(connect_timeout(args));
     let config = config.and_then(|config| config.channels(&CHANNELS));
-    config.map_err(io::Error::other)
+    let config = config.map_err(io::Error::other)?;
+    if args.sealed {
+        sealed(config)
+    } else {
+        Ok(config)
+    }
 }

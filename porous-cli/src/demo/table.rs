@@ -18,6 +18,13 @@ pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "\nfile of {} bytes: right at {} of {} clients\n",
         file.bytes, file.sha256_ok, file.clients
     )?;
+    if let Some(sealed) = report.sealed_clients {
+        let clients = report.links.len();
+        writeln!(
+            out,
+            "sealed, by the key of the server: {sealed} of {clients} clients\n"
+        )?;
+    }
     links(report, out)?;
     writeln!(
         out,
@@ -100,6 +107,8 @@ unreliable       120       117       3          0            0       0     31.5 
 passive            0         0       0          0            0       0        -        -        -
 
 file of 10 bytes: right at 1 of 1 clients
+
+sealed, by the key of the server: 1 of 1 clients
 
 client        rtt ms jitter ms    loss % quality   wire bytes overhead %
 1               61.2       2.5      2.00      96         9000       12.5

@@ -7,6 +7,8 @@ mod flood;
 mod loopback;
 mod net;
 mod room;
+#[cfg(feature = "seal")]
+mod sealed;
 mod stuck;
 #[cfg(target_os = "linux")]
 mod tun;

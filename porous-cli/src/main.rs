@@ -3,6 +3,7 @@
 extern crate alloc;
 
 mod args;
+mod clock;
 mod demo;
 mod json;
 mod sim;

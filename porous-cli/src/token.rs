@@ -11,6 +11,7 @@ use porous_std::OsRng;
 use porous_token::{Claims, PublicKey, Suite, Ticket, TokenKey};
 
 use crate::USAGE;
+use crate::clock::unix_seconds;
 use crate::json::print;
 
 /// The most bytes that are read of a file: those of the longest ticket, and some for spaces.
@@ -168,7 +169,9 @@ fn mint(args: &MintArgs) -> Result<String, String> {
 fn claims(args: &MintArgs) -> Result<Claims, String> {
     let created = match args.created {
         Some(created) => created,
-        None => unix_seconds()?,
+        None => {
+            unix_seconds().ok_or("the clock shows a time before 1970: name one by --created")?
+        }
     };
     let expires = created.checked_add(args.seconds.into());
     let expires = expires.ok_or("--created is too late for a number of 64 bits")?;
@@ -185,18 +188,6 @@ fn claims(args: &MintArgs) -> Result<Claims, String> {
         claims = claims.ip(ip);
     }
     claims.user_data(args.data.as_bytes()).map_err(text)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a ticket is made at the time of day"
-)]
-fn unix_seconds() -> Result<u64, String> {
-    let now = std::time::SystemTime::now();
-    let since = now.duration_since(std::time::UNIX_EPOCH);
-    since
-        .map(|since| since.as_secs())
-        .map_err(|_| "the clock shows a time before 1970: name one by --created".into())
 }
 
 fn show(args: &ShowArgs) -> ExitCode {

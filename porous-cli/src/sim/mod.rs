@@ -1,6 +1,5 @@
 //! `porous sim swarm`: runs many simulated worlds and reports which failed.
 
-mod clock;
 pub(crate) mod lab;
 pub(crate) mod road;
 
@@ -15,7 +14,7 @@ use porous_sim::swarm::{self, Outcome, Report};
 
 use crate::USAGE;
 use crate::args::{PolicyArg, SwarmArgs};
-use clock::Clock;
+use crate::clock::Clock;
 
 /// Runs the swarm.
 pub(crate) fn main(args: &SwarmArgs) -> ExitCode {

@@ -118,11 +118,7 @@ impl Plan {
                 role.nat = None;
             }
             role.config = path(role.config, Draw::new(seed, "path", index))?;
-            role.greetings = greetings(Draw::new(seed, "greetings", index));
-            // Two hosts that connect to each other do not seal.
-            if shape != 1 {
-                seal(&mut role, shape == 0 || index == 0, seed, index)?;
-            }
+            introduce(&mut role, shape, seed, index)?;
             roles.push(role);
         }
         Ok(Self {
@@ -135,10 +131,15 @@ impl Plan {
     }
 }
 
-/// In some worlds, makes all servers and most other hosts seal. Streams of their own, as they came later.
-fn seal(role: &mut Role, is_server: bool, seed: Seed, index: usize) -> Result<(), ConfigError> {
+/// Sets the greetings of a host. In some worlds, makes all servers and most other hosts seal. Streams of their
+/// own, as they came later.
+fn introduce(role: &mut Role, shape: u64, seed: Seed, index: usize) -> Result<(), ConfigError> {
+    role.greetings = greetings(Draw::new(seed, "greetings", index));
     let mut draw = Draw::new(seed, "seals", index);
-    if !Draw::new(seed, "sealed world", 0).often(30) || !(is_server || draw.often(75)) {
+    // Two hosts that connect to each other do not seal.
+    let is_sealed = shape != 1 && Draw::new(seed, "sealed world", 0).often(30);
+    let is_server = shape == 0 || index == 0;
+    if !is_sealed || !(is_server || draw.often(75)) {
         return Ok(());
     }
     let sealing = Sealing::draw(&mut draw, is_server);
@@ -270,9 +271,8 @@ fn role(
         config = config.reply_limits(number(draw.log(2, 1000)), number(draw.log(20, 20_000)))?;
     }
     let nat = draw.often(40).then(|| draw.millis(20_000, 120_000));
-    let tick = draw
-        .often(40)
-        .then(|| Duration::from_secs(1) / number(draw.between(10, 128)));
+    let pause = |hertz| Duration::from_secs(1) / number(hertz);
+    let tick = draw.often(40).then(|| pause(draw.between(10, 128)));
     Ok(Role {
         config,
         unordered: unordered(&settings),
@@ -291,7 +291,7 @@ fn role(
     })
 }
 
-/// The greetings of a host: as often empty as of any length. A stream of its own, as it came later.
+/// The greetings of a host: as often empty as of any length.
 fn greetings(mut draw: Draw) -> Vec<Vec<u8>> {
     let each = (0..4).map(|_| {
         let len = if draw.often(50) { draw.log(1, 255) } else { 0 };

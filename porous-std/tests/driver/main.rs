@@ -6,6 +6,8 @@ extern crate alloc;
 
 mod addresses;
 mod buffers;
+#[cfg(feature = "seal")]
+mod clock;
 mod dual_stack;
 mod flood;
 mod goodbye;

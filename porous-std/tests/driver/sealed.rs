@@ -11,6 +11,7 @@ use porous_std::{
     Refusal, RustCrypto, UdpHost,
 };
 
+use crate::clock::unix_seconds;
 use crate::hosts::{connected, until};
 use crate::threads::{wait_connected, wait_for};
 
@@ -50,21 +51,19 @@ fn rng() -> OsRng {
     OsRng::default()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tokens expire by the time of day"
-)]
-fn unix_seconds() -> u64 {
-    let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
-    since.unwrap().as_secs()
-}
-
 /// A token of client 42 that is bound to this address, and its psk.
 fn token(key: &TokenKey, created: u64, ip: Ipv4Addr) -> Credentials {
     let claims = Claims::new(APPLICATION, 42, created..created + 20);
     let claims = claims.key_number(1).single_use().ip(ip.into());
     let (token, psk) = Token::mint(&RustCrypto, key, &claims, &mut rng()).unwrap();
     Credentials::new().token(token, psk)
+}
+
+fn ended(event: Event<SocketAddr>) -> Option<DisconnectReason> {
+    let Event::Disconnected { reason, .. } = event else {
+        return None;
+    };
+    Some(reason)
 }
 
 #[test]
@@ -88,10 +87,6 @@ fn a_server_that_seals_takes_plain_clients_only_if_it_is_told_to() {
     let config = Config::new().application_id(APPLICATION);
     let mut plain = UdpHost::bind("127.0.0.1:0", config).unwrap();
     plain.connect(to).unwrap();
-    let ended = |event| match event {
-        Event::Disconnected { reason, .. } => Some(reason),
-        _ => None,
-    };
     let refused = DisconnectReason::Refused(Refusal::Security);
     assert_eq!(until(&mut plain, &mut server, ended), refused);
     server.set_security(Security::new(&RustCrypto).allow_plain());
@@ -117,11 +112,7 @@ fn the_driver_knows_the_time_of_day_and_the_ip_of_a_client() {
     let to = server.local_addr().unwrap();
     for wrong in [old, elsewhere] {
         client.connect_sealed(&[to], &wrong).unwrap();
-        let refused = |event| match event {
-            Event::Disconnected { reason, .. } => Some(reason),
-            _ => None,
-        };
-        let reason = until(&mut client, &mut server, refused);
+        let reason = until(&mut client, &mut server, ended);
         assert_eq!(reason, DisconnectReason::Refused(Refusal::Security));
     }
     for cause in [TokenRefusal::Expired, TokenRefusal::Ip] {
@@ -159,9 +150,11 @@ fn hosts_in_threads_seal_and_tell_what_was_proved() {
     assert_eq!(server.greeting(there), b"name=Ada");
     let sent = server.send(there, ChannelId(0), "hello", Mode::Reliable);
     sent.unwrap();
-    let packet = wait_for(&mut client, "the packet", |output| match output {
-        Output::Packet { packet, .. } => Some(packet.payload.clone()),
-        _ => None,
+    let packet = wait_for(&mut client, "the packet", |output| {
+        let Output::Packet { packet, .. } = output else {
+            return None;
+        };
+        Some(packet.payload.clone())
     });
     assert_eq!(packet, "hello");
 }

@@ -54,6 +54,15 @@ pub fn has_window() -> bool {
     )
 }
 
+/// The environment variable that, if it is set, has hosts seal what they say to those that can.
+pub const SEALED: &str = "POROUS_SEALED";
+
+/// True if hosts are to seal.
+pub fn is_sealed() -> bool {
+    static IS_SET: OnceLock<bool> = OnceLock::new();
+    *IS_SET.get_or_init(|| std::env::var_os(SEALED).is_some())
+}
+
 fn with_all(config: Config) -> Config {
     let config = config.policy(policy()).first_id(first_id());
     match controller() {

@@ -316,6 +316,12 @@ fn all_of_it_holds_under_the_policy_of_the_paper() {
     again::run_with(&[(config::PAPER, 1)], NO_CASES);
 }
 
+/// Every case once more at a host that seals, also what it says to its friend. The attackers have no keys.
+#[test]
+fn all_of_it_holds_where_friends_seal() {
+    again::run_with(&[(config::SEALED, 1)], NO_CASES);
+}
+
 /// Every case costs up to four times its bounds with the other controllers.
 #[test]
 fn all_of_it_holds_with_every_controller() {

@@ -7,6 +7,7 @@ use porous_proto::{
     ChannelId, Config, Disposition, Ignored, Integrity, Malformed, Mode, PeerState,
 };
 use porous_sim::rand_core::Rng;
+use porous_tests::config::is_sealed;
 use porous_tests::encoder::{Check, Offer, Packet, Shape, Short};
 
 use crate::forge::{
@@ -66,6 +67,12 @@ fn guess(scene: &mut Scene, count: u32, id_len: usize, width: u8, messages: &[Pa
     tally
 }
 
+/// Of 25,600 guesses at an id of one byte, those that reach a connection. One that is sealed takes them from any
+/// address, as the friend's is then.
+fn hits() -> u32 {
+    if is_sealed() { 200 } else { 100 }
+}
+
 fn with_ids(config: Config, len: u8) -> Config {
     config.connection_id_len(len).unwrap()
 }
@@ -101,7 +108,7 @@ fn connection_ids_of_two_bytes_are_guessed_once_in_65536() {
 fn connection_ids_of_one_byte_are_guessed_once_in_256() {
     case_with(with_ids(config(), 1), |scene| {
         let tally = guess(scene, 25_600, 1, 4, &[]);
-        assert!(is_about(tally.taken + tally.judged, 100), "{tally:?}");
+        assert!(is_about(tally.taken + tally.judged, hits()), "{tally:?}");
         assert_eq!(tally.taken, 0);
     });
 }
@@ -122,7 +129,7 @@ fn a_check_of_all_bytes_is_not_guessed() {
         let word = Packet::whole(0, 0, 0, 0, vec![7; 40]);
         for width in 1..=4 {
             let tally = guess(scene, 25_600, 1, width, core::slice::from_ref(&word));
-            assert!(is_about(tally.judged, 100), "{tally:?}");
+            assert!(is_about(tally.judged, hits()), "{tally:?}");
             assert_eq!(tally.taken, 0);
         }
         assert_eq!(scene.read(ENEMY), 0);

@@ -3,11 +3,14 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
+use porous_crypto::RustCrypto;
+use porous_proto::seal::{Credentials, Security, Suite};
 use porous_proto::{
     ChannelId, Config, Disposition, Ecn, Event, Host, Ignored, Instant, Listen, Mode, PeerId,
     PeerState, Priority,
 };
 use porous_sim::Seed;
+use porous_tests::config::is_sealed;
 use porous_tests::encoder::{Ack, Message, Offer, Short};
 use porous_tests::remote::Remote;
 
@@ -141,9 +144,25 @@ pub(crate) struct Scene {
 impl Scene {
     fn new(config: Config) -> Self {
         let seed = Seed::new(1);
+        let config = if is_sealed() {
+            config.sealed(&[Suite::CHACHA_POLY]).unwrap()
+        } else {
+            config
+        };
+        let security = || Security::new(&RustCrypto).allow_plain();
         let mut friend = Host::new(config.clone(), seed.stream("host", 1));
-        let host = Metered::new(|| Host::new(config, seed.stream("host", 0)));
-        let there = friend.connect(Instant::ZERO, HOST).unwrap();
+        let host = Metered::new(|| {
+            let mut host = Host::new(config, seed.stream("host", 0));
+            host.set_security(security());
+            host
+        });
+        friend.set_security(security());
+        let there = if is_sealed() {
+            friend.connect_sealed(Instant::ZERO, &[HOST], &Credentials::new())
+        } else {
+            friend.connect(Instant::ZERO, HOST)
+        };
+        let there = there.unwrap();
         let mut scene = Self {
             host,
             now: Instant::ZERO,

@@ -74,7 +74,7 @@ impl<'a> Asked<'a> {
         request: &Request<'_>,
         first: &FirstAuth<'_>,
         local: &Settings,
-    ) -> Option<Opened> {
+    ) -> Option<Box<Opened>> {
         let connect = &request.connect;
         // The cookie was not kept: it is made again, as it came back and is ours.
         let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
@@ -89,7 +89,7 @@ impl<'a> Asked<'a> {
         let mut said = [0; GREETING_MAX];
         let opened = Responder::open(&setup, self.identity, first.message, &mut said);
         let (responder, length) = opened.ok()?;
-        Some(Opened {
+        Some(Box::new(Opened {
             crypto: self.crypto,
             limits: local.security.as_ref()?.limits(),
             proved: Proved {
@@ -99,11 +99,12 @@ impl<'a> Asked<'a> {
             },
             responder,
             greeting: said.into_iter().take(length).collect(),
-        })
+        }))
     }
 }
 
-/// Message 1 of a host that may become a peer. It has opened.
+/// Message 1 of a host that may become a peer. It has opened. In a box wherever it goes, as each move of it would
+/// take the stack of a small device once more.
 struct Opened {
     crypto: Crypto,
     limits: Limits,
@@ -117,7 +118,7 @@ impl Opened {
     /// Agrees on keys, and writes message 2, in which the remote host is told the connection id that it has
     /// to send. `None` if the remote host's key is none. `connect` is the remote host's request.
     fn agree(
-        self,
+        self: Box<Self>,
         connect: &Connect,
         connection_id: ConnectionId,
         rng: &mut impl CryptoRng,
@@ -174,7 +175,9 @@ impl From<Ignored> for Unfit {
 type Agreed = (peer::Sealed, ArrayVec<u8, GREETING_MAX>);
 
 /// The keys of a host that is let in, and its greeting; `None` if the connection is plain. The datagram is
-/// ignored if the host did not show that it can seal, or is refused.
+/// ignored if the host did not show that it can seal, or is refused. In a function of its own, so that the stack
+/// that it needs is free again when the peer is made, which needs as much.
+#[inline(never)]
 pub(super) fn agree<R: CryptoRng, A: Address>(
     input: &mut Input<'_, R, A>,
     request: &Request<'_>,
@@ -209,7 +212,7 @@ fn check<R: CryptoRng, A: Address>(
     from: Sender<A>,
     request: &Request<'_>,
     first: &FirstAuth<'_>,
-) -> Result<Opened, Unfit> {
+) -> Result<Box<Opened>, Unfit> {
     let security = host.local.security.as_ref().ok_or(Unfit::Refused)?;
     let application = host.local.offer.application;
     let bearer = match first.terms.proof {

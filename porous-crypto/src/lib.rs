@@ -86,7 +86,11 @@ impl Provider for RustCrypto {
 
     fn public_key(&self, _: Suite, secret: &SecretKey) -> Result<PublicKey, Weak> {
         let secret = StaticSecret::from(*secret.as_bytes());
+        #[cfg(feature = "precomputed-tables")]
         let public = x25519_dalek::PublicKey::from(&secret);
+        // As an agreement is computed: 3 KiB of code less than by Edwards' curve.
+        #[cfg(not(feature = "precomputed-tables"))]
+        let public = secret.diffie_hellman(&x25519_dalek::X25519_BASEPOINT_BYTES.into());
         PublicKey::from_bytes(public.as_bytes()).ok_or(Weak)
     }
 

@@ -4,7 +4,6 @@
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
-use porous_crypto::RustCrypto;
 use porous_proto::Instant;
 use porous_proto::hooks::sealing::{
     Form, Initiator, Keys, Opener, Responder, Sealed, SealedShort, Sealer, Setup, Terms, covered,
@@ -13,7 +12,7 @@ use porous_proto::hooks::sealing::{
 use porous_proto::seal::{Claims, Psk, PublicKey, SecretKey, Suite, Token, TokenKey};
 
 use crate::tokens::Counting;
-use crate::{hex, kit, suites};
+use crate::{PROVIDER, hex, kit, suites};
 
 const EXAMPLES: &str = include_str!("../../../docs/vectors/sealed.txt");
 
@@ -58,7 +57,7 @@ impl Connection {
         let claims = claims.key_number(7).single_use().audience(0x51).unwrap();
         let claims = claims.user_data(b"ana").unwrap();
         let mut rng = Counting(0x40);
-        let (token, psk) = Token::mint(&RustCrypto, &token_key(), &claims, &mut rng).unwrap();
+        let (token, psk) = Token::mint(&PROVIDER, &token_key(), &claims, &mut rng).unwrap();
         let kit = kit(Suite::CHACHA_POLY);
         let secret = SecretKey::from_bytes(example_array("server secret"));
         let server = kit.public_key(&secret).unwrap();
@@ -109,7 +108,7 @@ fn the_token_of_the_example_is_minted_and_opens() {
     let connection = Connection::new();
     assert_eq!(connection.terms.token, Some(example("token")));
     let token = Token::from_bytes(&example("token")).unwrap();
-    let (claims, psk) = token.open(&RustCrypto, &token_key(), APPLICATION).unwrap();
+    let (claims, psk) = token.open(&PROVIDER, &token_key(), APPLICATION).unwrap();
     assert_eq!(psk.as_bytes(), &example_array("psk"));
     assert_eq!((claims.client_id(), claims.data()), (42, &b"ana"[..]));
 }

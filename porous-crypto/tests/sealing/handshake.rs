@@ -1,12 +1,11 @@
 //! Handshakes: the vectors that the Noise community has published, and messages that were changed.
 
-use porous_crypto::RustCrypto;
 use porous_proto::hooks::sealing::{Failure, Initiator, Keys, Responder, Setup};
 use porous_proto::seal::{Provider, Psk, PublicKey, SecretKey, Suite};
 use serde::Deserialize;
 
 use crate::vectors::LOW_ORDER;
-use crate::{flips, hex, hex_array, kit, suites};
+use crate::{PROVIDER, flips, hex, hex_array, kit, suites};
 
 #[derive(Deserialize)]
 struct Vectors {
@@ -166,7 +165,7 @@ fn handshakes_are_as_published() {
         assert_eq!(a, b, "{name}");
         assert_eq!(a.binding, hex_array(&vector.handshake_hash), "{name}");
         for (number, message) in vector.messages[2..].iter().enumerate() {
-            let mut aead = RustCrypto.aead(scene.suite, &a.keys[number % 2]);
+            let mut aead = PROVIDER.aead(scene.suite, &a.keys[number % 2]);
             let mut text = hex(&message.payload);
             let tag = aead.seal(number as u64 / 2, &[], &mut text);
             text.extend(tag);
@@ -279,14 +278,14 @@ fn keys_of_low_order_are_refused_on_both_sides() {
 /// Message 1 of NNpsk0 with any public key in it, written once more from Noise's text.
 fn sealed_with(scene: &Scene, point: &[u8]) -> Vec<u8> {
     let kit = kit(scene.suite);
-    let hash = |parts: &[&[u8]]| RustCrypto.hash(scene.suite, parts);
+    let hash = |parts: &[&[u8]]| PROVIDER.hash(scene.suite, parts);
     let name = hash(&[b"Noise_NNpsk0_25519_ChaChaPoly_SHA256"]);
     let h = hash(&[&name, &scene.prologue]);
     let psk = scene.psk.as_ref().unwrap();
     let [chain, temp, _] = kit.hkdf::<3>(&name, psk.as_bytes(), &[]);
     let h = hash(&[&hash(&[&h, &temp]), point]);
     let [_, key] = kit.hkdf::<2>(&chain, point, &[]);
-    let tag = RustCrypto.aead(scene.suite, &key).seal(0, &h, &mut []);
+    let tag = PROVIDER.aead(scene.suite, &key).seal(0, &h, &mut []);
     [point, &tag].concat()
 }
 

@@ -1,9 +1,10 @@
 //! Secrets that are drawn, and the memory that keys take.
 
-use porous_crypto::RustCrypto;
 use porous_proto::hooks::doc::example_rng;
 use porous_proto::hooks::sealing;
 use porous_proto::seal::{Provider, Psk, SecretKey, Suite, TokenKey};
+
+use crate::PROVIDER;
 
 #[test]
 fn keys_that_are_drawn_differ() {
@@ -31,8 +32,8 @@ fn the_keys_of_a_peer_are_small() {
     let both = size("Sealer") + size("Opener");
     assert!(both <= 256, "{sizes:?}");
     for (suite, most) in [(Suite::CHACHA_POLY, 512), (Suite::AES_GCM, 8192)] {
-        if RustCrypto.suites().contains(&suite) {
-            let aead = size_of_val(&*RustCrypto.aead(suite, &[0; 32]));
+        if PROVIDER.suites().contains(&suite) {
+            let aead = size_of_val(&*PROVIDER.aead(suite, &[0; 32]));
             assert!(both + 4 * aead <= most, "{both} + 4 * {aead}");
         }
     }

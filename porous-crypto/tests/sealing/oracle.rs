@@ -1,13 +1,12 @@
 //! Handshakes with another implementation of Noise, `snow`: each side with ours on the other.
 
-use porous_crypto::RustCrypto;
 use porous_proto::hooks::sealing::{Initiator, Keys, Responder, Setup};
 use porous_proto::seal::{Provider, Psk, SecretKey, Suite};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use snow::{Builder, HandshakeState};
 
-use crate::kit;
+use crate::{PROVIDER, kit};
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -20,7 +19,7 @@ struct Case {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let suites = proptest::sample::select(RustCrypto.suites().to_vec());
+    let suites = proptest::sample::select(PROVIDER.suites().to_vec());
     let keys = (
         any::<Option<[u8; 32]>>(),
         any::<Option<[u8; 32]>>(),
@@ -97,13 +96,13 @@ impl Case {
         let [to, from] = if is_initiator { [0, 1] } else { [1, 0] };
         let mut sealed = [0; 64];
         let length = transport.write_message(b"said", &mut sealed).unwrap();
-        let mut aead = RustCrypto.aead(self.suite, &keys.keys[to]);
+        let mut aead = PROVIDER.aead(self.suite, &keys.keys[to]);
         let (text, tag) = sealed[..length].split_at_mut(4);
         assert!(aead.open(0, &[], text, (&*tag).try_into().unwrap()));
         assert_eq!(text, b"said");
 
         let mut answer = *b"heard";
-        let tag = RustCrypto
+        let tag = PROVIDER
             .aead(self.suite, &keys.keys[from])
             .seal(0, &[], &mut answer);
         let mut out = [0; 64];

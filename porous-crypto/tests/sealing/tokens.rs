@@ -3,14 +3,13 @@
 use core::convert::Infallible;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use porous_crypto::RustCrypto;
 use porous_proto::hooks::sealing::{Door, UsedTokens};
 use porous_proto::seal::{
     Claims, ClaimsError, Provider, Psk, Suite, Token, TokenKey, TokenRefusal, Unsupported,
 };
 use rand_core::{TryCryptoRng, TryRng};
 
-use crate::{flips, kit, suites};
+use crate::{PROVIDER, flips, kit, suites};
 
 /// A generator of bytes that count.
 pub(crate) struct Counting(pub(crate) u8);
@@ -56,14 +55,14 @@ fn claims() -> Claims {
 }
 
 fn mint(claims: &Claims) -> Vec<u8> {
-    let (token, _) = Token::mint(&RustCrypto, &key(), claims, &mut Counting(0)).unwrap();
+    let (token, _) = Token::mint(&PROVIDER, &key(), claims, &mut Counting(0)).unwrap();
     token.as_bytes().to_vec()
 }
 
 /// A server that takes the tokens of the key 7.
 fn door(keys: &[(u8, TokenKey)]) -> Door<'_> {
     Door {
-        provider: &RustCrypto,
+        provider: &PROVIDER,
         application: APPLICATION,
         server: Some(SERVER),
         keys,
@@ -94,7 +93,7 @@ fn sealed(version: u8, expires: u64, body: &[u8]) -> Vec<u8> {
     let [sealing, _] = kit(suite).hkdf::<2>(key().as_bytes(), &input, &[]);
     let aad = [b"porous token", &APPLICATION.to_le_bytes()[..], &head].concat();
     let mut body = body.to_vec();
-    let tag = RustCrypto.aead(suite, &sealing).seal(0, &aad, &mut body);
+    let tag = PROVIDER.aead(suite, &sealing).seal(0, &aad, &mut body);
     [head, body, tag.to_vec()].concat()
 }
 
@@ -311,7 +310,7 @@ fn a_token_of_one_use_counts_once_and_never_more_than_there_is_room_for() {
     let token = |random, expires| {
         let claims = Claims::new(APPLICATION, 42, NOW..expires).key_number(7);
         let claims = claims.single_use();
-        let minted = Token::mint(&RustCrypto, &key(), &claims, &mut Counting(random));
+        let minted = Token::mint(&PROVIDER, &key(), &claims, &mut Counting(random));
         minted.unwrap().0.as_bytes().to_vec()
     };
     let [a, b, c] = [token(1, NOW + 30), token(2, NOW + 90), token(3, NOW + 90)];
@@ -337,7 +336,7 @@ fn a_token_of_one_use_counts_once_and_never_more_than_there_is_room_for() {
 
 #[test]
 fn tokens_that_differ_in_their_random_bytes_have_other_secrets() {
-    let mint = |random| Token::mint(&RustCrypto, &key(), &claims(), &mut Counting(random)).unwrap();
+    let mint = |random| Token::mint(&PROVIDER, &key(), &claims(), &mut Counting(random)).unwrap();
     let ((a, psk), (b, other)) = (mint(0), mint(1));
     assert_ne!(a.as_bytes()[34..], b.as_bytes()[34..]);
     assert_ne!(psk.as_bytes(), other.as_bytes());
@@ -352,7 +351,7 @@ fn tokens_that_differ_in_their_random_bytes_have_other_secrets() {
 fn a_suite_that_tokens_do_not_have_is_an_error() {
     for number in [3, 192] {
         let claims = claims().suite(Suite::new(number).unwrap());
-        let minted = Token::mint(&RustCrypto, &key(), &claims, &mut Counting(0));
+        let minted = Token::mint(&PROVIDER, &key(), &claims, &mut Counting(0));
         assert_eq!(minted.err().map(|Unsupported| number), Some(number));
     }
 }
@@ -360,7 +359,7 @@ fn a_suite_that_tokens_do_not_have_is_an_error() {
 #[test]
 fn the_secret_of_a_token_is_not_the_servers_to_choose() {
     let keys = [(7, key())];
-    let (token, psk) = Token::mint(&RustCrypto, &key(), &claims(), &mut Counting(0)).unwrap();
+    let (token, psk) = Token::mint(&PROVIDER, &key(), &claims(), &mut Counting(0)).unwrap();
     let entered = door(&keys).enter(token.as_bytes(), Some(NOW), None);
     let same: Psk = entered.unwrap().1;
     assert_eq!(same.as_bytes(), psk.as_bytes());

@@ -1,21 +1,18 @@
 //! The algorithms, by the vectors of RFCs and NIST.
 
-use chacha20poly1305::aead::{AeadInOut, KeyInit};
-use chacha20poly1305::{ChaCha20Poly1305, Nonce};
-use porous_crypto::RustCrypto;
 use porous_proto::seal::{Provider, SecretKey, Suite, Weak};
 
-use crate::{counting, hex, hex_array, kit};
+use crate::{PROVIDER, hex, hex_array, kit, suites};
 
 fn agree(secret: [u8; 32], public: &[u8]) -> Result<[u8; 32], Weak> {
     let secret = SecretKey::from_bytes(secret);
-    let shared = RustCrypto.agree(Suite::CHACHA_POLY, &secret, public)?;
+    let shared = PROVIDER.agree(Suite::CHACHA_POLY, &secret, public)?;
     Ok(*shared.as_bytes())
 }
 
 fn public(secret: [u8; 32]) -> Vec<u8> {
     let secret = SecretKey::from_bytes(secret);
-    let public = RustCrypto.public_key(Suite::CHACHA_POLY, &secret);
+    let public = PROVIDER.public_key(Suite::CHACHA_POLY, &secret);
     public.unwrap().as_bytes().to_vec()
 }
 
@@ -99,7 +96,7 @@ fn points_of_low_order_and_keys_of_other_lengths_are_refused() {
 fn sha256_hashes_as_published() {
     let published = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     for parts in [&[&b"abc"[..]][..], &[b"", b"a", b"bc"]] {
-        let hash = RustCrypto.hash(Suite::CHACHA_POLY, parts);
+        let hash = PROVIDER.hash(Suite::CHACHA_POLY, parts);
         assert_eq!(hash, hex_array(published));
     }
 }
@@ -150,31 +147,6 @@ fn hkdf_derives_as_published() {
     }
 }
 
-const SUNSCREEN: &[u8] = b"Ladies and Gentlemen of the class of '99: If I could offer you only \
-    one tip for the future, sunscreen would be it.";
-
-/// RFC 8439 §2.8.2. Its nonce does not begin with 4 zeros, as all of ours do, so it is asked of the crate
-/// that the provider is made of.
-#[test]
-fn chacha20_poly1305_seals_as_published() {
-    let key = counting(0x80);
-    let nonce: [u8; 12] = hex_array("070000004041424344454647");
-    let aad = hex("50515253c0c1c2c3c4c5c6c7");
-    let mut text = SUNSCREEN.to_vec();
-    let aead = ChaCha20Poly1305::new(&key.into());
-    let nonce = Nonce::from(nonce);
-    let tag = aead.encrypt_inout_detached(&nonce, &aad, text.as_mut_slice().into());
-    let published = "d31a8d34648e60db7b86afbc53ef7ec2a4aded51296e08fea9e2b5a736ee62d6
-        3dbea45e8ca9671282fafb69da92728b1a71de0a9e060b2905d6a5b67ecd3b36
-        92ddbd7f2d778b8c9803aee328091b58fab324e4fad675945585808b4831d7bc
-        3ff4def08e4b7a9de576d26586cec64b6116";
-    assert_eq!(text, hex(published));
-    assert_eq!(
-        tag.unwrap().to_vec(),
-        hex("1ae10b594f09e26a7e902ecbd0600691")
-    );
-}
-
 /// RFC 8439 A.5, of which the first bytes and the tag are compared.
 #[test]
 fn suite_1_seals_and_opens_as_published() {
@@ -186,7 +158,7 @@ fn suite_1_seals_and_opens_as_published() {
         use Internet-Drafts as reference material or to cite them other than as /\u{201c}work in \
         progress./\u{201d}";
     let mut text = published.as_bytes().to_vec();
-    let mut aead = RustCrypto.aead(Suite::CHACHA_POLY, &key);
+    let mut aead = PROVIDER.aead(Suite::CHACHA_POLY, &key);
     let tag = aead.seal(nonce, &aad, &mut text);
     assert!(text.starts_with(&hex(
         "64a0861575861af460f062c79be643bd5e805cfd345cf389f108670ac76c8cb2"
@@ -197,10 +169,12 @@ fn suite_1_seals_and_opens_as_published() {
 }
 
 /// NIST's GCM, test cases 13 and 14: a key and a nonce of zeros.
-#[cfg(feature = "aes")]
 #[test]
 fn suite_2_seals_and_opens_as_published() {
-    let mut aead = RustCrypto.aead(Suite::AES_GCM, &[0; 32]);
+    if !suites().any(|suite| suite == Suite::AES_GCM) {
+        return;
+    }
+    let mut aead = PROVIDER.aead(Suite::AES_GCM, &[0; 32]);
     let tag = aead.seal(0, &[], &mut []);
     assert_eq!(tag, hex_array("530f8afbc74536b9a963b4f1c4cb738b"));
     let mut text = [0; 16];
@@ -211,40 +185,19 @@ fn suite_2_seals_and_opens_as_published() {
     assert_eq!(text, [0; 16]);
 }
 
-/// NIST's GCM, test case 16, whose nonce does not begin with zeros.
-#[cfg(feature = "aes")]
-#[test]
-fn aes_256_gcm_seals_as_published() {
-    let key: [u8; 32] = hex_array(&"feffe9928665731c6d6a8f9467308308".repeat(2));
-    let nonce: [u8; 12] = hex_array("cafebabefacedbaddecaf888");
-    let mut text = hex(
-        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72
-        1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
-    );
-    let aad = hex("feedfacedeadbeeffeedfacedeadbeefabaddad2");
-    let aead = aes_gcm::Aes256Gcm::new(&key.into());
-    let tag = aead.encrypt_inout_detached(&nonce.into(), &aad, text.as_mut_slice().into());
-    let published = "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa
-        8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662";
-    assert_eq!(text, hex(published));
-    assert_eq!(
-        tag.unwrap().to_vec(),
-        hex("76fc6ece0f4e1768cddf8853bb2d551b")
-    );
-}
-
 #[test]
 fn what_does_not_open_is_not_decrypted() {
-    for suite in crate::suites() {
-        let mut aead = RustCrypto.aead(suite, &[3; 32]);
+    for suite in suites() {
+        let mut aead = PROVIDER.aead(suite, &[3; 32]);
         let mut text = *b"secret";
         let tag = aead.seal(1, b"head", &mut text);
         let sealed = text;
         for (nonce, aad, flip) in [(1, &b"head"[..], 1), (1, b"heat", 0), (2, b"head", 0)] {
             let mut wrong = tag;
             wrong[15] ^= flip;
-            assert!(!aead.open(nonce, aad, &mut text, &wrong));
-            assert_eq!(text, sealed);
+            let mut left = sealed;
+            assert!(!aead.open(nonce, aad, &mut left, &wrong));
+            assert!(left == sealed || left == [0; 6], "{suite:?}: {left:?}");
         }
         assert!(aead.open(1, b"head", &mut text, &tag));
     }
@@ -253,5 +206,5 @@ fn what_does_not_open_is_not_decrypted() {
 #[test]
 #[should_panic(expected = "none of the provider's suites")]
 fn a_suite_that_is_not_listed_is_the_callers_mistake() {
-    let _ = RustCrypto.aead(Suite::new(77).unwrap(), &[0; 32]);
+    let _ = PROVIDER.aead(Suite::new(77).unwrap(), &[0; 32]);
 }

@@ -32,8 +32,11 @@ END
     mv "$lib.new" "$lib"
 }
 
-# bare_cargo ARGUMENT...: cargo for targets that have nothing but `core` and `alloc`.
+# bare_cargo ARGUMENT...: cargo for targets that have nothing but `core` and `alloc`. The array `bare_flags` are
+# further arguments for the compiler.
+bare_flags=()
 bare_cargo() {
-    CARGO_TARGET_DIR=$work/bare CARGO_ENCODED_RUSTFLAGS=--sysroot=$sysroot RUSTC=/usr/bin/rustc \
-        cargo "$@"
+    local flags
+    flags=$(printf '\x1f%s' "--sysroot=$sysroot" "${bare_flags[@]}")
+    CARGO_TARGET_DIR=$work/bare CARGO_ENCODED_RUSTFLAGS=${flags:1} RUSTC=/usr/bin/rustc cargo "$@"
 }

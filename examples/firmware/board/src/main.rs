@@ -11,6 +11,8 @@ mod clock;
 mod figures;
 mod heap;
 mod lan9118;
+#[cfg(feature = "seal")]
+mod seal;
 mod semihosting;
 mod session;
 
@@ -23,7 +25,7 @@ use cortex_m_semihosting::hprintln;
 use porous_smoltcp::{Config, Listen, SmolHost};
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketSet};
 use smoltcp::socket::udp;
-use smoltcp::time::Instant;
+use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{EthernetAddress, IpCidr, Ipv4Address};
 
 use crate::clock::Clock;
@@ -63,7 +65,7 @@ fn run() -> bool {
     let mut interface = interface(device, clock.now());
 
     let mut host = host();
-    hprintln!("board: host, heap {} bytes", heap::used());
+    hprintln!("board: host {} bytes", heap::used());
     let mut sockets = SocketSet::new(Vec::with_capacity(1));
     let buffer = || host.packet_buffer(DATAGRAMS);
     let mut socket = udp::Socket::new(buffer(), buffer());
@@ -72,13 +74,17 @@ fn run() -> bool {
     hprintln!("board: listens, heap {} bytes", heap::used());
 
     let mut session = Session::new(clock.now());
+    let mut longest = Duration::ZERO;
     loop {
         let now = clock.now();
         interface.poll(now, device, &mut sockets);
         let socket = sockets.get_mut::<udp::Socket>(socket);
+        let start = clock.now();
         host.step(now, socket).expect("it is bound");
+        longest = longest.max(clock.now() - start);
         session.turn(now, &mut host);
         if let Some(is_well) = session.verdict(now) {
+            hprintln!("board: longest step {} us", longest.total_micros());
             return is_well;
         }
         let due = [Some(session.due()), host.poll_at(now, socket)];
@@ -96,7 +102,10 @@ fn host() -> SmolHost<ChaCha20Rng> {
     // A product takes the seed from the hardware random generator of its chip: an attacker that can guess
     // the seed can guess cookies and connection ids. This board has no such generator.
     let rng = ChaCha20Rng::seed_from_u64(semihosting::seed());
+    #[cfg(not(feature = "seal"))]
     let mut host = SmolHost::new(CONFIG, rng);
+    #[cfg(feature = "seal")]
+    let mut host = seal::host(CONFIG, rng);
     host.host_mut().listen(Listen::Open).expect("it may listen");
     host
 }

@@ -27,6 +27,8 @@ pub(crate) struct Session {
     /// When the session is over, whatever happens.
     end: Instant,
     is_well: bool,
+    /// Bytes of heap that were in use before a client connected.
+    alone: usize,
 }
 
 impl Session {
@@ -38,6 +40,7 @@ impl Session {
             next: now,
             end: now + DEADLINE,
             is_well: true,
+            alone: heap::used(),
         }
     }
 
@@ -46,7 +49,8 @@ impl Session {
         while let Some(event) = host.host_mut().poll_event() {
             match event {
                 Event::Connected { peer, address } => {
-                    hprintln!("board: {} connected, heap {} bytes", address, heap::used());
+                    hprintln!("board: {} connected", address);
+                    hprintln!("board: peer {} bytes", heap::used() - self.alone);
                     self.peer = Some(peer);
                 }
                 Event::Readable { peer } => self.hear(peer, host),

@@ -5,9 +5,12 @@ use core::error::Error;
 use core::net::SocketAddr;
 use core::time::Duration;
 
+use porous_proto::seal::Suite;
 use porous_proto::{Config, Disconnect, DisconnectReason, Event, Instant, PeerId, SendError};
 use porous_std::{Clock, UdpHost};
 use talk::{DONE, PACE, Side, Speech, Tally};
+
+use crate::seal;
 
 /// The longest time between two turns of the bad path.
 const TURN: Duration = Duration::from_millis(1);
@@ -31,10 +34,22 @@ pub(crate) struct Session {
 
 impl Session {
     /// Connects to the board at this address.
-    pub(crate) fn new(board: SocketAddr) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn plain(board: SocketAddr) -> Result<Self, Box<dyn Error>> {
         let mut host = UdpHost::bind("127.0.0.1:0", talk::configured(Config::client())?)?;
         let peer = host.connect(board)?;
-        Ok(Self {
+        Ok(Self::new(host, peer))
+    }
+
+    /// Connects to the board at this address, and to no other board.
+    pub(crate) fn sealed(board: SocketAddr) -> Result<Self, Box<dyn Error>> {
+        let config = talk::configured(Config::client())?.sealed(&[Suite::CHACHA_POLY])?;
+        let mut host = UdpHost::bind("127.0.0.1:0", config)?;
+        let peer = host.connect_sealed(&[board], &seal::credentials())?;
+        Ok(Self::new(host, peer))
+    }
+
+    fn new(host: UdpHost, peer: PeerId) -> Self {
+        Self {
             host,
             peer,
             is_connected: false,
@@ -43,7 +58,7 @@ impl Session {
             tally: Tally::new(Side::Board),
             clock: Clock::start(),
             next: Instant::ZERO,
-        })
+        }
     }
 
     /// Does everything that is due, and waits a moment. True if the session has ended well.

@@ -25,6 +25,12 @@ pub const LONGEST: usize = 4096;
 /// The time from one packet to the next, if there is room.
 pub const PACE: Duration = Duration::from_millis(8);
 
+/// The number of [`PSK`].
+pub const PSK_NUMBER: u32 = 1;
+
+/// The secret by which the board lets a desktop in, if the two seal. A product draws one for each board.
+pub const PSK: [u8; 32] = *b"what the board and the desk know";
+
 /// The reason with which the desktop leaves when it has heard everything.
 pub const DONE: u32 = 0x600D;
 

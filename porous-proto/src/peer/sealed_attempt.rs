@@ -188,6 +188,11 @@ impl SealedAttempt {
         let (keys, length) = initiator.finish(second.message, &mut out).ok()?;
         let mut reader = Reader::new(out.get(..length)?);
         let connection_id = ConnectionId::decode(&mut reader).ok()?;
+        let greeting = reader.rest();
+        // A short id leaves room in the message for more than a greeting may have.
+        if greeting.len() > GREETING_MAX {
+            return None;
+        }
         let sealed = Sealed {
             crypto,
             keys,
@@ -203,7 +208,7 @@ impl SealedAttempt {
             limits: self.security.limits(),
             reply: [].into(),
         };
-        Some((sealed, connection_id, reader.rest().to_vec()))
+        Some((sealed, connection_id, greeting.to_vec()))
     }
 
     /// Notes a refusal, which counts if nobody proves to be meant before that. Whether it is the first from

@@ -6,8 +6,8 @@ use core::cell::RefCell;
 use core::time::Duration;
 
 use porous_sim::{Intercept, Passing};
+use porous_tests::forge::{has_message, is_short, long, nonces, reoffer, split};
 
-use crate::forge::{has_message, is_short, long, nonces, reoffer, split};
 use crate::scene::{CLIENT, DELAY, Injection, MS, Packet, Plan, SERVER, Scene};
 
 /// What an attacker sends when it sees a datagram; `seen` are those before it, and itself.

@@ -1,12 +1,10 @@
 //! Sealed connections with the true cryptography, in virtual time: what they carry over bad links, and what an
-//! attacker on the path can do to them. Every run is under a [`Recorder`](recorder::Recorder), which sees to it
-//! that no key seals two texts with one nonce.
+//! attacker on the path can do to them. Every run is under a `Recorder`, which sees to it that no key seals two
+//! texts with one nonce.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 extern crate alloc;
 
-mod forge;
-mod recorder;
 mod scene;
 
 mod chaos;

@@ -7,8 +7,8 @@ use core::cell::RefCell;
 use porous_proto::seal::Suite;
 use porous_proto::{ChannelId, Mode, PeerId, PeerState};
 use porous_sim::{Intercept, Passing};
+use porous_tests::forge::{has_message, is_request, long, nonces, reoffer, split};
 
-use crate::forge::{has_message, is_request, long, nonces, reoffer, split};
 use crate::scene::{CLIENT, Injection, MS, Packet, Plan, SECOND, SERVER, SUITES, Scene};
 
 /// Another client.

@@ -5,13 +5,13 @@ use core::cell::RefCell;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
+use porous_crypto::RustCrypto;
 use porous_proto::seal::{Credentials, Security, Suite};
 use porous_proto::{
     ChannelId, Config, DisconnectReason, Event, Ignored, Listen, Mode, PeerId, SendError,
 };
 use porous_sim::{Intercept, LinkConfig, Model, Passing, Seed, World};
-
-use crate::recorder::Recorder;
+use porous_tests::recorder::Recorder;
 
 /// The host that connects, and the one that listens.
 pub(crate) const CLIENT: u32 = 1;
@@ -99,7 +99,7 @@ impl Plan {
     pub(crate) fn build(self) -> Scene {
         let mut scene = Scene {
             world: World::new(self.seed, self.link),
-            recorder: Recorder::leaked(),
+            recorder: Recorder::leaked(&RustCrypto),
             ends: None,
             injections: Rc::default(),
             plan: self,

@@ -5,8 +5,8 @@ use core::cell::RefCell;
 
 use porous_proto::Mode;
 use porous_sim::Intercept;
+use porous_tests::forge::is_short;
 
-use crate::forge::is_short;
 use crate::scene::{CLIENT, MS, Packet, Plan, SECOND};
 
 /// The lengths of the datagrams that bring unreliable packets of 64 bytes.

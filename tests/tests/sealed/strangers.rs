@@ -1,12 +1,13 @@
 //! What a listener spends on strangers, who have not shown that they receive where they send from.
 
 use allocation_counter::measure;
+use porous_crypto::RustCrypto;
 use porous_proto::seal::{Credentials, Security, Suite};
 use porous_proto::{Config, Disposition, Ecn, Host, Instant, Listen};
 use porous_sim::{ChaCha8Rng, Seed};
+use porous_tests::forge::split;
+use porous_tests::recorder::{Calls, Recorder};
 
-use crate::forge::split;
-use crate::recorder::{Calls, Recorder};
 use crate::scene::{MS, SUITES};
 
 const STRANGERS: u32 = 100_000;
@@ -22,7 +23,7 @@ fn host(suite: Suite, recorder: &'static Recorder, index: u64) -> Host<ChaCha8Rn
 
 /// The first request of a client, and the one that brings a cookie back with message 1.
 fn requests(suite: Suite) -> [Vec<u8>; 2] {
-    let recorder = Recorder::leaked();
+    let recorder = Recorder::leaked(&RustCrypto);
     let [mut client, mut server] = [8, 9].map(|index| host(suite, recorder, index));
     server.listen(Listen::Open).unwrap();
     let credentials = Credentials::new();
@@ -44,7 +45,7 @@ fn requests(suite: Suite) -> [Vec<u8>; 2] {
 fn strangers_cost_neither_memory_nor_cryptography() {
     for suite in SUITES {
         for datagram in requests(suite) {
-            let recorder = Recorder::leaked();
+            let recorder = Recorder::leaked(&RustCrypto);
             let mut server = host(suite, recorder, 0);
             server.listen(Listen::Open).unwrap();
             let (mut datagram, mut buf, mut now) = (datagram, [0; 1200], Instant::ZERO);

@@ -1,6 +1,6 @@
 //! What an attacker makes of the datagrams that it has seen. It knows `docs/wire.md`, and no key.
 
-use porous_tests::{nonce_peer, nonce_self};
+use crate::{nonce_peer, nonce_self};
 
 /// The bytes before what the length of a long form counts.
 const PREFIX: usize = 3;
@@ -12,7 +12,8 @@ const ID: usize = 23;
 const SEALED: u8 = 12;
 
 /// The long forms at the beginning of a datagram, and what stands behind them.
-pub(crate) fn split(datagram: &[u8]) -> (Vec<&[u8]>, &[u8]) {
+#[must_use]
+pub fn split(datagram: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let (mut forms, mut rest) = (Vec::new(), datagram);
     while let &[byte0, low, high, ..] = rest {
         let end = PREFIX + usize::from(u16::from_le_bytes([low, high]));
@@ -27,9 +28,14 @@ pub(crate) fn split(datagram: &[u8]) -> (Vec<&[u8]>, &[u8]) {
 }
 
 /// A long form with these nonces, its sender's first.
-pub(crate) fn long(byte0: u8, nonces: [&[u8]; 2], body: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(20 + body.len()).unwrap();
-    let version = porous_tests::encoder::VERSION;
+///
+/// # Panics
+///
+/// If the body has more than 65,515 bytes.
+#[must_use]
+pub fn long(byte0: u8, nonces: [&[u8]; 2], body: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(20 + body.len()).expect("a short body");
+    let version = crate::encoder::VERSION;
     let mut form = vec![byte0];
     form.extend(length.to_le_bytes());
     form.extend(version.to_le_bytes());
@@ -39,7 +45,12 @@ pub(crate) fn long(byte0: u8, nonces: [&[u8]; 2], body: &[u8]) -> Vec<u8> {
 }
 
 /// The nonces of a long form, its sender's first.
-pub(crate) fn nonces(form: &[u8]) -> [&[u8]; 2] {
+///
+/// # Panics
+///
+/// If the form is too short to be a long one.
+#[must_use]
+pub fn nonces(form: &[u8]) -> [&[u8]; 2] {
     [&form[nonce_self()], &form[nonce_peer()]]
 }
 
@@ -53,7 +64,7 @@ fn offering(form: &[u8], suites: Option<&[u8]>) -> Vec<u8> {
         match suites {
             _ if kind != SEALED => body.extend(parameter),
             Some(suites) => {
-                body.extend([SEALED, u8::try_from(suites.len()).unwrap()]);
+                body.extend([SEALED, u8::try_from(suites.len()).expect("few suites")]);
                 body.extend(suites);
             }
             None => {}
@@ -65,7 +76,12 @@ fn offering(form: &[u8], suites: Option<&[u8]>) -> Vec<u8> {
 
 /// This datagram with another parameter 12 in all of its requests, or with none. Its length stays, as that of
 /// requests is looked at.
-pub(crate) fn reoffer(datagram: &[u8], suites: Option<&[u8]>) -> Vec<u8> {
+///
+/// # Panics
+///
+/// If a request in it is cut off.
+#[must_use]
+pub fn reoffer(datagram: &[u8], suites: Option<&[u8]>) -> Vec<u8> {
     let (forms, rest) = split(datagram);
     let mut made = Vec::new();
     for form in forms {
@@ -83,16 +99,28 @@ pub(crate) fn reoffer(datagram: &[u8], suites: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// True of a datagram that is padded with zeros.
-pub(crate) fn is_request(datagram: &[u8]) -> bool {
+#[must_use]
+pub fn is_request(datagram: &[u8]) -> bool {
     let (forms, _) = split(datagram);
     forms.last().is_some_and(|form| form[0] == 0xC0)
 }
 
 /// True of a datagram that begins with ACK with AUTH: message 1 if a request is behind it, else message 2.
-pub(crate) fn has_message(datagram: &[u8]) -> bool {
+///
+/// # Panics
+///
+/// If it is empty.
+#[must_use]
+pub fn has_message(datagram: &[u8]) -> bool {
     datagram[0] == 0xD2
 }
 
-pub(crate) fn is_short(datagram: &[u8]) -> bool {
+/// True of a short form.
+///
+/// # Panics
+///
+/// If it is empty.
+#[must_use]
+pub fn is_short(datagram: &[u8]) -> bool {
     datagram[0] & 0xC0 == 0x40
 }

@@ -23,6 +23,9 @@ TESTS=(
     a_host_stands_any_bytes
     a_host_stands_any_frames
     a_host_with_wide_windows_stands_any_frames
+    a_host_stands_a_peer_that_has_keys
+    a_host_is_connected_by_any_message_2_that_says_what_it_should
+    any_bytes_as_a_token_are_taken_only_if_they_are_one
     a_pair_keeps_its_promises
     small_windows_and_ids_that_wrap_keep_their_promises
     any_call_with_any_argument_does_what_is_documented

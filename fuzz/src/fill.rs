@@ -3,6 +3,7 @@
 use porous_tests::encoder;
 
 use crate::forms::{self, Form, Long, Message, Nonces, Place, Whose};
+use crate::insider::{Key, Text};
 use crate::target::{FRAGMENT, Target};
 
 /// The datagram of a form that comes from this place.
@@ -147,7 +148,8 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
         return vec![0x40, 1, 2, 3, 4, 0];
     };
     let mut shape = remote.shape;
-    if short.check == 0 {
+    let is_open = short.check == 0;
+    if is_open {
         shape.check = None;
     }
     let (messages, stride) = (short.messages.iter(), target.stride);
@@ -166,7 +168,36 @@ fn encode_short(target: &mut Target, from: Place, short: &forms::Short) -> Vec<u
             .map(|of| message(&echoed(of, echo), stride, id_bytes))
             .collect(),
     };
-    form.encode(&shape)
+    let datagram = form.encode(&shape);
+    let insider = target.insider.as_mut();
+    let Some(insider) = insider.filter(|_| to == Place::Plain && !is_open) else {
+        return datagram;
+    };
+    let head = 1 + form.connection_id.len() + usize::from(short.width);
+    let key = match short.check {
+        1 => Key::Wrong,
+        2 => Key::Next,
+        _ => Key::Current,
+    };
+    insider.seal(datagram, head, id, key)
+}
+
+/// A frame of the plain peer, which has keys, in which anything is sealed.
+pub(crate) fn sealed_text(target: &mut Target, text: &Text) -> Vec<u8> {
+    let id = target.frame(Place::Plain, text.frame);
+    let remote = target.remote(Place::Plain);
+    let connection_id = remote.map_or(&[][..], |remote| &remote.connection_id);
+    let mut form = vec![0x40 | (text.width - 1) << 4 | text.flags];
+    form.extend(connection_id);
+    form.extend(&id.to_le_bytes()[..usize::from(text.width)]);
+    let head = form.len();
+    form.extend(&text.bytes);
+    let (byte, count) = text.tail;
+    form.extend(vec![byte; count.unwrap_or_default().into()]);
+    match &mut target.insider {
+        Some(insider) => insider.seal(form, head, id, Key::Current),
+        None => form,
+    }
 }
 
 fn acknowledgement(ack: &forms::Ack, (newest, width): (u32, u8)) -> encoder::Ack {

@@ -11,6 +11,7 @@ use porous_sim::rand_core::Rng;
 pub mod codec;
 mod fill;
 pub mod forms;
+pub mod insider;
 pub mod ops;
 pub mod pair;
 pub mod plan;

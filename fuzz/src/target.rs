@@ -3,7 +3,9 @@
 
 use core::time::Duration;
 
+use porous_proto::hooks::doc::example_provider;
 use porous_proto::hooks::work;
+use porous_proto::seal::{Security, Suite};
 use porous_proto::{
     ChannelId, Config, ConfigError, Disposition, Ecn, Event, Host, Instant, Integrity, Listen,
     Mode, PeerId, PeerState, Policy, Received,
@@ -15,6 +17,7 @@ use porous_tests::encoder;
 use porous_tests::remote::{Remote, nonce};
 
 use crate::fill;
+use crate::insider::{Act, Insider};
 use crate::roaming::Roaming;
 
 /// The longest fragment in bytes: the agreed length of datagrams, less 48.
@@ -41,6 +44,18 @@ pub struct Target {
     pub(crate) stride: u32,
     /// Peers that move, if the host follows them.
     pub roaming: Roaming,
+    /// The keys of the plain peer, if it is connected by a sealed connection.
+    pub(crate) insider: Option<Insider>,
+}
+
+/// What is different of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// It follows its peers.
+    Roaming,
+    /// It seals, and one of its peers does.
+    Sealing,
 }
 
 const HOST: u8 = 100;
@@ -111,19 +126,41 @@ impl Target {
     ///
     /// None: the configuration is valid.
     pub fn roaming(policy: Policy) -> Result<Self, ConfigError> {
-        Self::with(policy, [6, 6], true)
+        Self::with(policy, [6, 6], Kind::Roaming)
+    }
+
+    /// As [`new`](Self::new), but the connection of [`Place::Plain`] is sealed, by a toy for cryptography. The
+    /// peer there has the keys, and all that it sends is well sealed, if it is to be.
+    ///
+    /// # Panics
+    ///
+    /// As for `new`.
+    ///
+    /// # Errors
+    ///
+    /// None: the configuration is valid.
+    pub fn sealing(policy: Policy) -> Result<Self, ConfigError> {
+        Self::with(policy, [6, 6], Kind::Sealing)
     }
 
     fn with_windows(policy: Policy, windows: [u8; 2]) -> Result<Self, ConfigError> {
-        Self::with(policy, windows, false)
+        Self::with(policy, windows, Kind::Plain)
     }
 
     /// `windows` are logarithms.
-    fn with(policy: Policy, windows: [u8; 2], roaming: bool) -> Result<Self, ConfigError> {
+    fn with(policy: Policy, windows: [u8; 2], kind: Kind) -> Result<Self, ConfigError> {
         let seed = Seed::new(1);
         let [header, all] = [Integrity::Header, Integrity::Crc32c]
             .map(|seal| config(policy, seal, windows.map(|log| 1 << log)));
-        let mut host = Host::new(header?.roaming(roaming), seed.stream("host", 0));
+        let config = header?.roaming(kind == Kind::Roaming);
+        let config = match kind {
+            Kind::Sealing => config.sealed(&[Suite::CHACHA_POLY])?,
+            Kind::Plain | Kind::Roaming => config,
+        };
+        let mut host = Host::new(config, seed.stream("host", 0));
+        if kind == Kind::Sealing {
+            host.set_security(Security::new(example_provider()).allow_plain());
+        }
         let mut friend = Host::new(all?, seed.stream("host", 1));
         let now = Instant::ZERO;
         assert_eq!(host.listen(Listen::Open), Ok(()));
@@ -142,7 +179,7 @@ impl Target {
             integrity: 1,
             ..offer
         };
-        let plain = Remote::connect(&mut host, now, address(Place::Plain), &offer);
+        let (plain, insider) = first_peer(&mut host, now, &offer, kind);
         let seal = Remote::connect(&mut host, now, address(Place::Sealed), &sealing);
         let sealed = host.peers().last().expect("it is connected").0;
         let attempt = Remote::attempt(&mut host, now, address(Place::Attempt), 1 << windows[1]);
@@ -159,7 +196,8 @@ impl Target {
             sealed,
             innocent: vec![here],
             stride: 1,
-            roaming: Roaming::new(roaming),
+            roaming: Roaming::new(kind == Kind::Roaming),
+            insider,
         };
         target.drain(&mut |_, _| {});
         Ok(target)
@@ -175,6 +213,20 @@ impl Target {
     #[must_use]
     pub fn remote(&self, place: Place) -> Option<&Remote> {
         self.remotes.get(place as usize)
+    }
+
+    /// Applies an act of a peer that has keys. Returns what [`apply`](Self::apply) does.
+    pub fn act(&mut self, act: &Act) -> Option<bool> {
+        let text = match act {
+            Act::Step(step) | Act::Step2(step) => return self.apply(step),
+            Act::Text(_) | Act::Ping(_) => act.text()?,
+        };
+        let from = address(Place::Plain);
+        let datagram = fill::sealed_text(self, &text);
+        let handled = self.deliver(from, &datagram);
+        self.answer(from, datagram.len());
+        let _ = self.host.audit();
+        Some(handled)
     }
 
     /// Applies a step. Returns true if the datagram of the step belonged to a peer, `None` if it had none.
@@ -376,6 +428,25 @@ impl Target {
             Nonce::Other(nonce) => nonce,
         }
     }
+}
+
+/// The plain peer, with its keys if it has any.
+fn first_peer(
+    host: &mut Host<ChaCha8Rng, u8>,
+    now: Instant,
+    offer: &encoder::Offer,
+    kind: Kind,
+) -> (Remote, Option<Insider>) {
+    let address = address(Place::Plain);
+    if kind != Kind::Sealing {
+        return (Remote::connect(host, now, address, offer), None);
+    }
+    let sealing = encoder::Offer {
+        sealed: &[1],
+        ..*offer
+    };
+    let (remote, insider) = Insider::connect(host, now, address, &sealing);
+    (remote, Some(insider))
 }
 
 /// Carries datagrams from one host to the other, and the answers back.

@@ -109,9 +109,26 @@ pub(crate) struct Buffers {
     room: usize,
     /// When the current period ends.
     period_ends: Instant,
+}
+
+/// The memory of a host that its peers share.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) buffers: Buffers,
     /// Where a sealed datagram is opened. It keeps its memory from one to the next.
     #[cfg(feature = "seal")]
     pub(crate) scratch: Vec<u8>,
+}
+
+impl Memory {
+    /// The memory of a host whose peers may have `budget` bytes of packets.
+    pub(crate) fn new(budget: u64) -> Self {
+        Self {
+            buffers: Buffers::new(budget),
+            #[cfg(feature = "seal")]
+            scratch: Vec::new(),
+        }
+    }
 }
 
 impl Buffers {
@@ -124,8 +141,6 @@ impl Buffers {
             spare: Vec::new(),
             room: usize::try_from(room).unwrap_or(usize::MAX),
             period_ends: Instant::ZERO,
-            #[cfg(feature = "seal")]
-            scratch: Vec::new(),
         }
     }
 

@@ -70,6 +70,7 @@ impl<'a> Short<'a> {
     }
 
     /// The same, for a short form that may be sealed: its phase bit may be set.
+    #[inline]
     pub(crate) fn decode_any_phase(
         bytes: &'a [u8],
         connection_id_len: usize,

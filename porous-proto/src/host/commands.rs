@@ -445,7 +445,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let target = self.table.get_mut(peer).ok_or(SendError::UnknownPeer)?;
         let target = &mut target.peer;
         let (now, packet, options) = (self.steps.now(), packet.into(), options.into());
-        let sent = target.send(now, channel, packet, options, &mut self.buffers);
+        let sent = target.send(now, channel, packet, options, &mut self.memory.buffers);
         if target.has_receipts() {
             self.settle(peer.slot); // the receipts of packets that have expired, or were replaced
         }

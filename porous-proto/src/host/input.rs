@@ -58,14 +58,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 return sealed::take(self, ecn, sealed.map_err(Ignored::Malformed)?);
             }
             if let Some(short) = decode_phased(datagram, len) {
-                return self.on_short(ecn, &short.map_err(Ignored::Malformed)?);
+                return self.on_other_short(ecn, &short.map_err(Ignored::Malformed)?);
             }
         }
         let Datagram { acknowledge, rest } = decode(datagram, len).map_err(Ignored::Malformed)?;
-        #[cfg(feature = "seal")]
-        if sealed::is_unsigned(self, &rest) {
-            return Err(Ignored::Unauthenticated);
-        }
         // A request comes first: it may make the peer that the acknowledgement in front is for.
         let rest = match rest {
             Rest::Nothing => None,
@@ -82,8 +78,16 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 peer.on_refused(way, refuse.refusal, now);
                 true
             })),
-            Rest::Disconnect(bye) => Some(self.on_disconnect(&bye)),
-            Rest::DisconnectAck(bye) => Some(self.on_disconnect_ack(&bye)),
+            Rest::Disconnect(bye) => {
+                #[cfg(feature = "seal")]
+                sealed::check_unsigned(self, [bye.nonce_peer, bye.nonce_self])?;
+                Some(self.on_disconnect(&bye))
+            }
+            Rest::DisconnectAck(bye) => {
+                #[cfg(feature = "seal")]
+                sealed::check_unsigned(self, [bye.nonce_peer, bye.nonce_self])?;
+                Some(self.on_disconnect_ack(&bye))
+            }
             Rest::Reset(reset) => Some(self.on_reset(reset.connection_id)),
             Rest::Short(short) => {
                 // The acknowledgement in front may be what makes the rest the connection's.
@@ -332,8 +336,17 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
     }
 
+    /// As [`on_short`](Self::on_short), for a short form that only hosts that seal take.
+    #[cfg(feature = "seal")]
+    #[inline(never)]
+    pub(super) fn on_other_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
+        self.on_short(ecn, short)
+    }
+
     /// Takes the traffic of a connection (`docs/wire.md`, "Short forms").
-    pub(super) fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
+    #[expect(clippy::inline_always, reason = "else plain traffic pays for a call")]
+    #[inline(always)]
+    fn on_short(&mut self, ecn: Ecn, short: &Short<'_>) -> Result<Taken, Ignored> {
         let (from, now, sender) = (self.from, self.tick.now, self.sender());
         let host = &mut *self.host;
         let id = short.connection_id;
@@ -356,8 +369,8 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             ..self.tick
         };
         let peer = &mut member.peer;
-        let (local, buffers) = (&host.local, &mut host.buffers);
-        let result = peer.handle_short(way.unwrap_or(0), short, ecn, local, tick, buffers);
+        let (local, memory) = (&host.local, &mut host.memory);
+        let result = peer.handle_short(way.unwrap_or(0), short, ecn, local, tick, memory);
         let is_proved = was == PeerState::Connecting && peer.state() == PeerState::Connected;
         if is_proved {
             host.strangers.turn_down_others(member);

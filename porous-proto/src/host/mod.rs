@@ -37,7 +37,7 @@ use self::slot_mask::SlotMask;
 use self::steps::Steps;
 use self::strangers::Strangers;
 use self::table::{Found, Table};
-use crate::buffers::Buffers;
+use crate::buffers::Memory;
 use crate::config::Config;
 use crate::event::{Disposition, Ecn, Event, Transmit};
 #[cfg(any(test, feature = "audit"))]
@@ -69,7 +69,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     inbound: Inbound<A>,
     /// Memory of received packets that the application has not pulled.
     kept: Kept,
-    buffers: Buffers,
+    memory: Memory,
     lingering: Lingering,
     events: Events<A>,
     strangers: Strangers<A>,
@@ -97,7 +97,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             strangers,
             schedule: Schedule::new(config.budgets.host_send_rate),
             kept: Kept::new(&config),
-            buffers: Buffers::new(config.budgets_of_peers()),
+            memory: Memory::new(config.budgets_of_peers()),
             lingering: Lingering::new(&config),
             local: Box::new(Settings::new(config)),
             connection_ids: ConnectionIds::default(),
@@ -279,7 +279,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let tick = self
             .steps
             .step(now, self.schedule.next(now), timeout.into());
-        self.buffers.handle_timeout(tick.now);
+        self.memory.buffers.handle_timeout(tick.now);
         // This ends: what is due becomes pending, and leaves with the next datagram.
         while let Some(slot) = self.schedule.pop_due(tick.now) {
             if let Some(member) = self.table.at_mut(slot) {
@@ -489,7 +489,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.kept.set(slot, 0);
         self.table.remove(slot);
         if self.table.is_empty() {
-            self.buffers.clear(); // without peers, no step might come
+            self.memory.buffers.clear(); // without peers, no step might come
         }
     }
 

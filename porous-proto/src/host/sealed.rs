@@ -17,7 +17,7 @@ use super::table::Found;
 use crate::event::{Ecn, Ignored};
 use crate::frame::{
     Connect, ConnectionId, Disconnect, DisconnectAck, FirstAuth, GREETING_MAX, KEY_MAX, Proof,
-    Refusal, Request, Rest, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
+    Refusal, Request, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
 };
 use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{self, Peer, Settings, Side};
@@ -286,7 +286,7 @@ pub(super) fn take<R: CryptoRng, A: Address>(
                 return finished;
             };
             // The message may be what makes the rest the connection's, or a repetition that is of no use.
-            let taken = input.on_short(ecn, &short);
+            let taken = input.on_other_short(ecn, &short);
             taken.or_else(|cause| finished.map_err(|_| cause))
         }
         Sealed::Disconnect(bye) => on_disconnect(input, &bye),
@@ -337,23 +337,14 @@ fn on_disconnect_ack<R: CryptoRng, A: Address>(
     input.on_disconnect_ack(&bye.form)
 }
 
-/// Whether this is a goodbye in plain for a sealed connection whose hosts both have the keys: anybody may have
-/// written it.
-pub(super) fn is_unsigned<R: CryptoRng, A: Address>(
+/// Refuses a goodbye in plain, or its acknowledgement, for a sealed connection whose hosts both have the keys: anybody
+/// may have written it. `nonces`: ours, and the remote host's.
+pub(super) fn check_unsigned<R: CryptoRng, A: Address>(
     input: &mut Input<'_, R, A>,
-    rest: &Rest<'_>,
-) -> bool {
-    let nonces = match rest {
-        Rest::Disconnect(bye) => [bye.nonce_peer, bye.nonce_self],
-        Rest::DisconnectAck(bye) => [bye.nonce_peer, bye.nonce_self],
-        Rest::Nothing
-        | Rest::Request(_)
-        | Rest::OtherVersion { .. }
-        | Rest::Refuse(_)
-        | Rest::Reset(_)
-        | Rest::Short(_) => return false,
-    };
-    secured_mut(input, nonces).is_ok_and(|secured| secured.is_heard)
+    nonces: [u64; 2],
+) -> Result<(), Ignored> {
+    let is_sealed = secured_mut(input, nonces).is_ok_and(|secured| secured.is_heard);
+    (!is_sealed).then_some(()).ok_or(Ignored::Unauthenticated)
 }
 
 /// What the sealed connection with these nonces, ours and the remote host's, is known by.

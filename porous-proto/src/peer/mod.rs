@@ -35,7 +35,7 @@ pub(crate) use self::settings::{Identity, Settings, Tick};
 pub(crate) use self::state::Cause;
 pub use self::state::PeerState;
 use self::state::Phase;
-use crate::buffers::Buffers;
+use crate::buffers::Memory;
 use crate::config::{Config, Timeouts};
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored};
 #[cfg(feature = "seal")]
@@ -385,19 +385,17 @@ impl Peer {
         ecn: Ecn,
         ours: &Settings,
         tick: Tick,
-        buffers: &mut Buffers,
+        memory: &mut Memory,
     ) -> Result<PathWords, Ignored> {
         let is_asked = self.is_asked();
         let result = match &mut self.phase {
             Phase::Attempt { .. } => {
-                self.take_for_acknowledgement(way, short, ecn, ours, tick, buffers)
+                self.take_for_acknowledgement(way, short, ecn, ours, tick, memory)
             }
             Phase::Newcomer { session, .. } if !is_asked => {
-                session.handle_short(short, ecn, tick, buffers)
+                session.handle_short(short, ecn, tick, memory)
             }
-            Phase::Connected(connected) => {
-                connected.session.handle_short(short, ecn, tick, buffers)
-            }
+            Phase::Connected(connected) => connected.session.handle_short(short, ecn, tick, memory),
             Phase::Newcomer { .. }
             | Phase::Disconnecting(_)
             | Phase::Disconnected(_)
@@ -449,7 +447,7 @@ impl Peer {
         ecn: Ecn,
         ours: &Settings,
         tick: Tick,
-        buffers: &mut Buffers,
+        memory: &mut Memory,
     ) -> Result<PathWords, Ignored> {
         #[cfg(feature = "seal")]
         if self.is_sealed_attempt() {
@@ -461,7 +459,7 @@ impl Peer {
         // proved by the check over both nonces, before anything else of the datagram is looked at.
         let session = self.session_with(&remote, ours);
         let mut session = session.ok_or(Ignored::WrongState)?;
-        let words = session.handle_short(short, ecn, tick, buffers)?;
+        let words = session.handle_short(short, ecn, tick, memory)?;
         self.accept_remote(way, &remote, session, tick.now);
         Ok(words)
     }

@@ -2,6 +2,8 @@
 //! 4).
 
 use alloc::boxed::Box;
+#[cfg(feature = "seal")]
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use arrayvec::ArrayVec;
@@ -11,7 +13,7 @@ use super::effort::Effort;
 #[cfg(feature = "seal")]
 use super::sealed_session::{Sealed, Sealing};
 use super::settings::{Identity, Role, Tick};
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Memory};
 use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
@@ -302,12 +304,25 @@ impl Session {
         short: &Short<'_>,
         ecn: Ecn,
         tick: Tick,
-        buffers: &mut Buffers,
+        memory: &mut Memory,
     ) -> Result<PathWords, Ignored> {
         #[cfg(feature = "seal")]
-        if self.sealing.is_some() {
-            return self.handle_sealed(short, ecn, tick, buffers);
-        }
+        let opened;
+        #[cfg(feature = "seal")]
+        let (short, frame) = if self.sealing.is_some() {
+            opened = self.open(short, tick.now, &mut memory.scratch)?;
+            (&opened.0, opened.1)
+        } else {
+            (short, self.verify(short)?)
+        };
+        #[cfg(not(feature = "seal"))]
+        let frame = self.verify(short)?;
+        self.handle_proved(short, frame, ecn, tick, &mut memory.buffers)
+    }
+
+    /// Checks a plain datagram, and gives the id of its frame.
+    #[inline]
+    fn verify(&self, short: &Short<'_>) -> Result<u64, Ignored> {
         #[cfg(feature = "seal")]
         if short.phase() {
             return Err(Ignored::Malformed(Malformed::Reserved)); // a plain connection has no phases
@@ -316,18 +331,18 @@ impl Session {
         let ids = self.ids(short)?;
         let checked = self.check.verify(short.bytes, ids);
         checked.map_err(Ignored::Malformed)?;
-        self.handle_proved(short, ids.frame, ecn, tick, buffers)
+        Ok(ids.frame)
     }
 
-    /// Takes a sealed datagram in.
+    /// Opens a sealed datagram into `scratch`, and gives it with the id of its frame.
     #[cfg(feature = "seal")]
-    fn handle_sealed(
+    #[inline(never)]
+    fn open<'s>(
         &mut self,
-        short: &Short<'_>,
-        ecn: Ecn,
-        tick: Tick,
-        buffers: &mut Buffers,
-    ) -> Result<PathWords, Ignored> {
+        short: &Short<'s>,
+        now: Instant,
+        scratch: &'s mut Vec<u8>,
+    ) -> Result<(Short<'s>, u64), Ignored> {
         let frame = self
             .transfer
             .inbound
@@ -341,18 +356,11 @@ impl Session {
         }
         let timeout = self.transfer.outbound.path.rtt.timeout();
         let sealing = self.sealing.as_mut().ok_or(Ignored::Unauthenticated)?;
-        let mut scratch = core::mem::take(&mut buffers.scratch);
-        let opened = sealing.open((short, frame), tick.now, timeout, &mut scratch);
-        let result = opened
-            .ok_or(Ignored::Unauthenticated)
-            .and_then(|opened| self.handle_proved(&opened, frame, ecn, tick, buffers));
-        buffers.scratch = scratch;
-        result
+        let opened = sealing.open((short, frame), now, timeout, scratch);
+        Ok((opened.ok_or(Ignored::Unauthenticated)?, frame))
     }
 
     /// Takes a datagram in of which it is proved that the remote host sent it.
-    #[expect(clippy::inline_always, reason = "a call would copy what it gives")]
-    #[inline(always)]
     fn handle_proved(
         &mut self,
         short: &Short<'_>,
@@ -511,7 +519,7 @@ impl Session {
     }
 
     /// Takes a datagram that was checked.
-    #[inline]
+    #[inline(never)]
     fn take(
         &mut self,
         short: &Short<'_>,

@@ -99,7 +99,7 @@ fn deliver_with(
     let Rest::Short(short) = decode(&buf[..len], 0).unwrap().rest else {
         panic!("a short form");
     };
-    let words = session.handle_short(&short, Ecn::NotEct, TICK, &mut Buffers::new(0))?;
+    let words = session.handle_short(&short, Ecn::NotEct, TICK, &mut Memory::new(0))?;
     if let Some(data) = words.challenge {
         // The host answers so, where the datagram came from.
         session

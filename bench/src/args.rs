@@ -75,6 +75,9 @@ pub(crate) struct Cpu {
     /// Runs each load once, as it is, and prints what it came to
     #[arg(long)]
     pub(crate) once: bool,
+    /// What sealing costs, in place of the table of processor time: writes sealed.md
+    #[arg(long, conflicts_with_all = ["chart", "guard", "sweep", "write_guard"])]
+    pub(crate) sealed: bool,
     /// Draws instructions against the length of messages, clients and channels: docs/performance.svg
     #[arg(long, conflicts_with_all = ["load", "peer"])]
     pub(crate) chart: bool,

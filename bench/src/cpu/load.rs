@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::task::{Clients, Messages, Task, Ticks, Transfer};
+use super::task::{Clients, Exchange, Messages, Task, Ticks, Transfer};
 
 /// Ticks before the counting begins.
 const WARM_UP: u64 = 300;
@@ -28,9 +28,16 @@ pub(crate) enum Load {
     T4m,
     /// Packets of 1 MiB, 4 MiB under way
     T1m,
+    /// With --sealed: an unreliable message of 64 bytes each way a tick: both hosts, for each message
+    S64,
+    /// The same with messages of 200 bytes
+    S200,
+    /// The same with messages of 1100 bytes
+    S1100,
 }
 
 impl Load {
+    /// The loads of the table of processor time.
     pub(super) const ALL: [Self; 9] = [
         Self::DUnreliable,
         Self::DReliable,
@@ -42,6 +49,10 @@ impl Load {
         Self::T4m,
         Self::T1m,
     ];
+
+    /// The loads of the table of what sealing costs.
+    pub(super) const SEALED: [Self; 5] =
+        [Self::S64, Self::S200, Self::S1100, Self::F200, Self::F1000];
 
     /// The name in tables, and the unit.
     pub(super) const fn titles(self) -> [&'static str; 2] {
@@ -55,11 +66,19 @@ impl Load {
             Self::T => ["T, 64 KiB packets, 256 KiB under way", "KiB"],
             Self::T4m => ["T, 64 KiB packets, 4 MiB under way", "KiB"],
             Self::T1m => ["T, 1 MiB packets, 4 MiB under way", "KiB"],
+            Self::S64 => ["S, 64 bytes", "message"],
+            Self::S200 => ["S, 200 bytes", "message"],
+            Self::S1100 => ["S, 1100 bytes", "message"],
         }
     }
 
     pub(super) const fn is_idle(self) -> bool {
         matches!(self, Self::E200 | Self::E1000)
+    }
+
+    /// Whether one connection carries a message each way in a tick.
+    pub(super) const fn is_exchange(self) -> bool {
+        matches!(self, Self::S64 | Self::S200 | Self::S1100)
     }
 
     pub(super) const fn task(self) -> Task {
@@ -73,6 +92,9 @@ impl Load {
             Self::T => transfer(64 << 10, 256 << 10),
             Self::T4m => transfer(64 << 10, 4 << 20),
             Self::T1m => transfer(1 << 20, 4 << 20),
+            Self::S64 => exchange(64),
+            Self::S200 => exchange(200),
+            Self::S1100 => exchange(1100),
         }
     }
 }
@@ -84,6 +106,13 @@ const fn messages(reliable: bool) -> Task {
         count: 32,
         channels: 1,
         ticks: ticks(300),
+    })
+}
+
+const fn exchange(length: usize) -> Task {
+    Task::Exchange(Exchange {
+        length,
+        ticks: ticks(1200),
     })
 }
 

@@ -9,7 +9,9 @@ mod kcp;
 mod load;
 mod node;
 mod porous;
+mod quinn;
 mod renet;
+mod renetcode;
 mod row;
 mod stage;
 mod sweep;
@@ -21,10 +23,10 @@ use std::path::Path;
 
 pub use self::counted::{Allocations, Measure};
 pub(crate) use self::load::Load;
-use self::node::{PROTOCOLS, Protocol};
+use self::node::Protocol;
 use self::row::Row;
 pub(crate) use self::sweep::Sweep;
-use self::table::table;
+use self::table::Table;
 use self::task::Task;
 use crate::args::Cpu;
 
@@ -47,17 +49,18 @@ pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     if args.write_guard {
         return guard::write();
     }
+    let table = Table::of(args.sealed);
     let rows: Vec<_> = selected(args)
-        .map(|(load, protocol)| Row::measure(load, protocol))
+        .map(|(load, protocol)| Row::measure(load, protocol, table))
         .collect::<io::Result<_>>()?;
-    let text = table(&rows);
+    let text = (table.text)(&rows);
     io::stdout().write_all(text.as_bytes())?;
     let is_whole = args.load.is_none() && args.peer.is_none();
     let usual = is_whole.then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("results"));
     match args.out.clone().or(usual) {
         Some(folder) => {
             std::fs::create_dir_all(&folder)?;
-            std::fs::write(folder.join("cpu.md"), text)
+            std::fs::write(folder.join(table.file), text)
         }
         None => Ok(()),
     }
@@ -77,15 +80,14 @@ fn tasks(args: &Cpu) -> Vec<(Task, &'static Protocol)> {
 
 fn protocols(args: &Cpu) -> impl Iterator<Item = &'static Protocol> {
     let begin = args.peer.as_deref().unwrap_or("");
-    let all = PROTOCOLS.iter();
+    let all = Table::of(args.sealed).protocols.iter();
     all.filter(move |protocol| protocol.name.starts_with(begin))
 }
 
 /// The loads and protocols that are asked for, in the order of the table.
 fn selected(args: &Cpu) -> impl Iterator<Item = (Load, &'static Protocol)> {
-    let loads = Load::ALL
-        .into_iter()
-        .filter(|load| args.load.is_none_or(|only| only == *load));
+    let all = Table::of(args.sealed).loads.iter().copied();
+    let loads = all.filter(|load| args.load.is_none_or(|only| only == *load));
     loads.flat_map(move |load| {
         let able = protocols(args).filter(move |protocol| (protocol.carries)(load));
         able.map(move |protocol| (load, protocol))

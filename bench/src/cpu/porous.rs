@@ -1,5 +1,7 @@
-//! porous, under both policies.
+//! porous, under both policies, plain and sealed.
 
+use porous_crypto::RustCrypto;
+use porous_proto::seal::{Credentials, Security, Suite};
 use porous_proto::{
     ChannelId, Config, Ecn, Event, Host, Instant, Listen, Mode, PeerId, Policy, Priority,
 };
@@ -9,43 +11,68 @@ use super::node::{Node, Setup};
 
 /// The recommended policy.
 pub(crate) fn modern(setup: Setup) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Modern, setup))
+    Box::new(Porous::new(Policy::Modern, None, setup))
 }
 
 /// The policy of the paper.
 pub(crate) fn paper(setup: Setup) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Paper, setup))
+    Box::new(Porous::new(Policy::Paper, None, setup))
+}
+
+/// The recommended policy, sealed by ChaCha20-Poly1305.
+pub(crate) fn chacha(setup: Setup) -> Box<dyn Node> {
+    let suite = Some(Suite::CHACHA_POLY);
+    Box::new(Porous::new(Policy::Modern, suite, setup))
+}
+
+/// The recommended policy, sealed by AES-256-GCM.
+pub(crate) fn aes(setup: Setup) -> Box<dyn Node> {
+    let suite = Some(Suite::AES_GCM);
+    Box::new(Porous::new(Policy::Modern, suite, setup))
 }
 
 struct Porous {
     host: Host<ChaCha8Rng, usize>,
     /// The peers, by the numbers of the remote hosts, which are their addresses.
     peers: Vec<Option<PeerId>>,
+    is_sealed: bool,
     buf: Vec<u8>,
 }
 
 impl Porous {
-    fn new(policy: Policy, setup: Setup) -> Self {
+    fn new(policy: Policy, suite: Option<Suite>, setup: Setup) -> Self {
         let priorities = vec![Priority::Low; setup.channels.into()];
         let config = Config::new().channels(&priorities);
         // Thousands of clients connect at the same instant.
         let config = config.and_then(|config| config.reply_limits(100_000, 1_000_000));
         let config = config.expect("within the limits").policy(policy);
-        let config = config.max_peers(setup.remotes as u32);
+        let mut config = config.max_peers(setup.remotes as u32);
+        if let Some(suite) = suite {
+            config = config.sealed(&[suite]).expect("one suite");
+        }
         let mut host = Host::new(config, Seed::new(setup.seed).stream("porous", 0));
+        if suite.is_some() {
+            host.set_security(Security::new(&RustCrypto));
+        }
         host.listen(Listen::Open)
             .expect("a configuration of a server");
         Self {
             buf: vec![0; host.max_datagram_size()],
             host,
             peers: vec![None; setup.remotes],
+            is_sealed: suite.is_some(),
         }
     }
 }
 
 impl Node for Porous {
     fn connect(&mut self, now: Instant) {
-        self.host.connect(now, 0).expect("the first");
+        if self.is_sealed {
+            let begun = self.host.connect_sealed(now, &[0], &Credentials::new());
+            begun.expect("the first");
+        } else {
+            self.host.connect(now, 0).expect("the first");
+        }
     }
 
     fn datagram_in(&mut self, now: Instant, from: usize, datagram: &[u8]) {

@@ -9,6 +9,7 @@ use clap::ValueEnum as _;
 
 use super::load::Load;
 use super::node::Protocol;
+use super::table::Table;
 use super::task::Outcome;
 use crate::callgrind::collected;
 
@@ -26,20 +27,22 @@ pub(super) struct Row {
     pub(super) instructions: f64,
     pub(super) nanoseconds: f64,
     pub(super) allocations: f64,
+    pub(super) datagrams: f64,
     pub(super) wire: f64,
     /// Bytes of the server's heap for each client, where the load has a server.
     pub(super) heap: Option<i64>,
 }
 
 impl Row {
-    /// Runs the load three times as it is, once with an allocator that counts, and once under callgrind.
-    pub(super) fn measure(load: Load, protocol: &Protocol) -> io::Result<Self> {
+    /// Runs the load a few times as it is, once with an allocator that counts, and once under callgrind.
+    pub(super) fn measure(load: Load, protocol: &Protocol, table: &Table) -> io::Result<Self> {
         let own = current_exe()?;
         let counting = counting(&own)?;
-        let task = task(load);
-        // The fastest of three: other work of the machine only adds to the time.
+        let mut task = task(load).to_vec();
+        task.extend(table.flag.map(String::from));
+        // The fastest: other work of the machine only adds to the time.
         let mut nanoseconds = u64::MAX;
-        for _ in 0..3 {
+        for _ in 0..table.runs {
             nanoseconds = nanoseconds.min(outcome(&own, &task, protocol)?.nanoseconds);
         }
         let counts = outcome(&counting, &task, protocol)?;
@@ -51,6 +54,7 @@ impl Row {
             instructions,
             nanoseconds: of_unit(nanoseconds),
             allocations: of_unit(counts.allocations),
+            datagrams: of_unit(counts.datagrams),
             wire: of_unit(counts.wire),
             heap: counts.heap,
         })

@@ -14,8 +14,30 @@ pub(super) struct Stage {
     clients: Vec<Box<dyn Node>>,
     to_server: Mail,
     to_clients: Mail,
-    /// Bytes of all datagrams.
-    pub(super) wire: u64,
+    pub(super) wire: Wire,
+}
+
+/// Datagrams of both ways.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wire {
+    pub(super) datagrams: u64,
+    /// Their bytes of UDP payload.
+    pub(super) bytes: u64,
+}
+
+impl Wire {
+    fn add(&mut self, mail: &Mail) {
+        self.datagrams += mail.iter().len() as u64;
+        self.bytes += mail.len() as u64;
+    }
+
+    /// What came after `before`.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            datagrams: self.datagrams - before.datagrams,
+            bytes: self.bytes - before.bytes,
+        }
+    }
 }
 
 impl Stage {
@@ -42,7 +64,7 @@ impl Stage {
             clients,
             to_server: Mail::default(),
             to_clients: Mail::default(),
-            wire: 0,
+            wire: Wire::default(),
         }
     }
 
@@ -56,21 +78,23 @@ impl Stage {
     }
 
     /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
-    /// and puts its datagrams on their way.
-    pub(super) fn clients(&mut self, message: Option<&[u8]>) {
+    /// and puts its datagrams on their way. The messages that they have read.
+    pub(super) fn clients(&mut self, message: Option<&[u8]>) -> u64 {
+        let mut read = 0;
         for (to, datagram) in self.to_clients.iter() {
             self.clients[to].datagram_in(self.now, 0, datagram);
         }
         self.to_clients.clear();
         for (n, client) in self.clients.iter_mut().enumerate() {
-            client.service(self.now, &mut |_, _| {});
+            client.service(self.now, &mut |_, _| read += 1);
             if let Some(message) = message {
                 client.send(0, 0, message, false);
             }
             let mail = &mut self.to_server;
             client.datagrams_out(self.now, &mut |_, datagram| mail.put(n, datagram));
         }
-        self.wire += self.to_server.len() as u64;
+        self.wire.add(&self.to_server);
+        read
     }
 
     /// The same of the server, which sends the message to each client. The messages that it has read.
@@ -89,7 +113,7 @@ impl Stage {
         let mail = &mut self.to_clients;
         self.server
             .datagrams_out(self.now, &mut |to, datagram| mail.put(to, datagram));
-        self.wire += self.to_clients.len() as u64;
+        self.wire.add(&self.to_clients);
         read
     }
 

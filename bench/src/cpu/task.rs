@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counted::{Counter, Measure, counted};
 use super::node::Protocol;
-use super::stage::Stage;
+use super::stage::{Stage, Wire};
 
 /// A tick of a game.
 pub(super) const TICK: Duration = Duration::from_micros(16_667);
@@ -17,6 +17,7 @@ const STEP: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Task {
     Messages(Messages),
+    Exchange(Exchange),
     Clients(Clients),
     Transfer(Transfer),
 }
@@ -29,6 +30,13 @@ pub(super) struct Messages {
     /// Messages in a tick.
     pub(super) count: u64,
     pub(super) channels: u8,
+    pub(super) ticks: Ticks,
+}
+
+/// One unreliable message each way in a tick, over one connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub(super) length: usize,
     pub(super) ticks: Ticks,
 }
 
@@ -68,7 +76,9 @@ pub(super) struct Outcome {
     /// Messages, clients and ticks, or KiB that were done while instructions were counted.
     pub(super) units: u64,
     pub(super) nanoseconds: u64,
-    /// Bytes of UDP payload, both ways, while instructions were counted.
+    /// Datagrams, both ways, while instructions were counted.
+    pub(super) datagrams: u64,
+    /// Their bytes of UDP payload.
     pub(super) wire: u64,
     /// Allocations while instructions were counted; 0 where nothing counts them.
     pub(super) allocations: u64,
@@ -80,6 +90,7 @@ impl Task {
     pub(super) fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
         match self {
             Self::Messages(messages) => messages.run(protocol, measure),
+            Self::Exchange(exchange) => exchange.run(protocol, measure),
             Self::Clients(clients) => clients.run(protocol, measure),
             Self::Transfer(transfer) => transfer.run(protocol, measure),
         }
@@ -92,7 +103,7 @@ impl Messages {
         let mut stage = Stage::new(protocol, 1, self.channels, &mut counter);
         let message = vec![7; self.length];
         let mut channels = (0..self.channels).cycle();
-        let (mut read, mut before) = (0, 0);
+        let (mut read, mut before) = (0, Wire::default());
         for tick in 0..self.ticks.warm_up + self.ticks.counted {
             stage.wait(TICK);
             let mut work = || {
@@ -110,7 +121,28 @@ impl Messages {
             }
         }
         assert_eq!(read, self.ticks.counted * self.count, "nothing is lost");
-        Outcome::new(read, stage.wire - before, &counter, None)
+        Outcome::new(read, stage.wire.since(before), &counter, None)
+    }
+}
+
+impl Exchange {
+    fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+        let mut counter = Counter::new(measure);
+        let mut stage = Stage::new(protocol, 1, 1, &mut counter);
+        let message = vec![7; self.length];
+        let (mut read, mut before) = (0, Wire::default());
+        for tick in 0..self.ticks.warm_up + self.ticks.counted {
+            stage.wait(TICK);
+            let mut work = || stage.clients(Some(&message)) + stage.server(Some(&message));
+            if tick < self.ticks.warm_up {
+                work();
+                before = stage.wire;
+            } else {
+                read += counted(&mut counter, work);
+            }
+        }
+        assert_eq!(read, self.ticks.counted * 2, "nothing is lost");
+        Outcome::new(read, stage.wire.since(before), &counter, None)
     }
 }
 
@@ -123,7 +155,7 @@ impl Clients {
             Some([up, down]) => [Some(&up[..]), Some(&down[..])],
             None => [None, None],
         };
-        let (mut read, mut before) = (0, 0);
+        let (mut read, mut before) = (0, Wire::default());
         for tick in 0..self.ticks.warm_up + self.ticks.counted {
             stage.wait(TICK);
             stage.clients(up);
@@ -138,7 +170,7 @@ impl Clients {
         let expected = if up.is_some() { units } else { 0 };
         assert_eq!(read, expected, "nothing is lost");
         let heap = measure.map(|measure| stage.heap_of_peer(protocol, counter.held, measure));
-        Outcome::new(units, stage.wire - before, &counter, heap)
+        Outcome::new(units, stage.wire.since(before), &counter, heap)
     }
 }
 
@@ -148,7 +180,7 @@ impl Transfer {
         let mut stage = Stage::new(protocol, 1, 1, &mut counter);
         let packet = vec![7; self.length];
         let (mut sent, mut read) = (0, 0);
-        let (mut before, mut begun) = (0, 0);
+        let (mut before, mut begun) = (Wire::default(), 0);
         while read < self.packets {
             stage.wait(STEP);
             let mut work = || {
@@ -166,16 +198,17 @@ impl Transfer {
             }
         }
         let units = (read - begun) * (self.length as u64 >> 10);
-        Outcome::new(units, stage.wire - before, &counter, None)
+        Outcome::new(units, stage.wire.since(before), &counter, None)
     }
 }
 
 impl Outcome {
-    fn new(units: u64, wire: u64, counter: &Counter, heap: Option<i64>) -> Self {
+    fn new(units: u64, wire: Wire, counter: &Counter, heap: Option<i64>) -> Self {
         Self {
             units,
             nanoseconds: counter.time.as_nanos() as u64,
-            wire,
+            datagrams: wire.datagrams,
+            wire: wire.bytes,
             allocations: counter.allocations,
             heap,
         }

@@ -44,17 +44,8 @@ pub(crate) fn open(controller: Arc<dyn ControllerFactory + Send + Sync>, seed: u
     let (mut client_config, mut server_config) = tls();
     client_config.transport_config(Arc::clone(&transport));
     server_config.transport_config(transport);
-    let endpoint = |index, server: Option<ServerConfig>| {
-        let mut random = [0; 32];
-        Seed::new(seed)
-            .stream("quinn", index)
-            .fill_bytes(&mut random);
-        let mut config = EndpointConfig::default();
-        config.rng_seed(Some(random));
-        Quic::new(Arc::new(config), server.map(Arc::new), true, None)
-    };
-    let mut client = Quinn::new(endpoint(0, None));
-    let server = Quinn::new(endpoint(1, Some(server_config)));
+    let mut client = Quinn::new(endpoint(seed, 0, None));
+    let server = Quinn::new(endpoint(seed, 1, Some(server_config)));
     let now = real(Instant::ZERO);
     client.connection = client
         .endpoint
@@ -63,8 +54,19 @@ pub(crate) fn open(controller: Arc<dyn ControllerFactory + Send + Sync>, seed: u
     [Box::new(client), Box::new(server)]
 }
 
+/// An end without a connection. Its random numbers follow from the seed and its index.
+pub(crate) fn endpoint(seed: u64, index: u64, server: Option<ServerConfig>) -> Quic {
+    let mut random = [0; 32];
+    Seed::new(seed)
+        .stream("quinn", index)
+        .fill_bytes(&mut random);
+    let mut config = EndpointConfig::default();
+    config.rng_seed(Some(random));
+    Quic::new(Arc::new(config), server.map(Arc::new), true, None)
+}
+
 /// Both ends' cryptography, with a certificate that the client trusts.
-fn tls() -> (ClientConfig, ServerConfig) {
+pub(crate) fn tls() -> (ClientConfig, ServerConfig) {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).expect("random numbers");
     let mut params = rcgen::CertificateParams::new(["localhost".into()]).expect("a name");
     params.serial_number = Some(1.into());
@@ -93,7 +95,7 @@ fn tls() -> (ClientConfig, ServerConfig) {
 }
 
 /// The address at which each end sees the other.
-fn address() -> SocketAddr {
+pub(crate) fn address() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 4433).into()
 }
 

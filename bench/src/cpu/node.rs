@@ -107,7 +107,7 @@ pub(crate) const SEALED: [Protocol; 5] = [
     Protocol {
         name: "renetcode",
         open: super::renetcode::open,
-        // For each datagram its server goes over the clients, which takes an hour under callgrind.
+        // For each datagram its server goes over the clients, which takes too long to count.
         carries: |load| load != Load::F1000,
     },
 ];

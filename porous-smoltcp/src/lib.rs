@@ -111,7 +111,7 @@
 //!
 //! # Sealed connections
 //!
-//! The feature `seal` has [`connect_sealed`](SmolHost::connect_sealed). The program gives the host its
+//! The feature `seal` has `SmolHost::connect_sealed`. The program gives the host its
 //! cryptography and keys by `set_security` of [`host_mut`](SmolHost::host_mut), be it that of the crate
 //! `porous-crypto` or a microcontroller's own. A server that admits clients by tokens needs the time of day,
 //! by `set_unix_time`, once it is known and again whenever it is set.

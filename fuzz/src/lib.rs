@@ -16,6 +16,7 @@ pub mod ops;
 pub mod pair;
 pub mod plan;
 pub mod roaming;
+pub mod runs;
 pub mod target;
 
 pub use porous_sim::swarm::{Contract, Life, Wishes};

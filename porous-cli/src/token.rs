@@ -29,7 +29,7 @@ pub(crate) enum TokenCommand {
 
 /// Prints a ticket for one player, as text
 ///
-/// The ticket is a secret until it has been used or has expired: whoever has it is the player.
+/// The ticket is a secret until it has been used or has expired: its thief would be the player.
 ///
 /// The exit status is 0, or 2 if an argument means nothing.
 #[derive(Debug, Args)]

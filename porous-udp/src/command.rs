@@ -45,7 +45,7 @@ pub enum Command {
     ConnectSealed {
         /// The addresses at which the remote host may be, at most 8.
         to: Box<[SocketAddr]>,
-        /// What this host shows, and whom it expects.
+        /// What this host shows, and the key that it expects.
         with: Box<Credentials>,
     },
     /// To say how the host seals.

@@ -152,7 +152,7 @@ impl Recording {
     /// # Panics
     ///
     /// If the key has sealed with this nonce before. The text that makes the next key and the messages of a
-    /// handshake are made again by those who need them again, and are the same each time.
+    /// handshake are made again where they are needed again, and are the same each time.
     fn note(&self, nonce: u64, aad: &[u8], text: &[u8]) {
         let mut hasher = DefaultHasher::new();
         (aad, text).hash(&mut hasher);

@@ -11,7 +11,7 @@ use quinn_proto::{
 
 use super::node::{Mail, Node, Setup};
 use crate::clock::real;
-use crate::peers::quinn::{address, endpoint, tls};
+use crate::peers::quinn::{address, endpoint, exchange, tls};
 
 pub(crate) fn open(setup: Setup) -> Box<dyn Node> {
     Box::new(Quinn {
@@ -37,16 +37,8 @@ struct Quinn {
 }
 
 impl Quinn {
-    /// Passes events between connection and endpoint.
     fn exchange(&mut self) {
-        let Some((handle, connection)) = &mut self.connection else {
-            return;
-        };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
+        exchange(&mut self.endpoint, &mut self.connection);
     }
 }
 

@@ -99,6 +99,21 @@ pub(crate) fn address() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 4433).into()
 }
 
+/// Passes events between connection and endpoint.
+pub(crate) fn exchange(
+    endpoint: &mut Quic,
+    connection: &mut Option<(ConnectionHandle, Connection)>,
+) {
+    let Some((handle, connection)) = connection else {
+        return;
+    };
+    while let Some(event) = connection.poll_endpoint_events() {
+        if let Some(event) = endpoint.handle_event(*handle, event) {
+            connection.handle_event(event);
+        }
+    }
+}
+
 struct Quinn {
     endpoint: Quic,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -136,16 +151,8 @@ impl Quinn {
         }
     }
 
-    /// Passes events between connection and endpoint.
     fn exchange(&mut self) {
-        let Some((handle, connection)) = &mut self.connection else {
-            return;
-        };
-        while let Some(event) = connection.poll_endpoint_events() {
-            if let Some(event) = self.endpoint.handle_event(*handle, event) {
-                connection.handle_event(event);
-            }
-        }
+        exchange(&mut self.endpoint, &mut self.connection);
     }
 
     fn poll(&mut self) {

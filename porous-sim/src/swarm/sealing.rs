@@ -15,7 +15,7 @@ pub(super) struct Sealing {
     suites: &'static [Suite],
     /// Frames after which the host goes on to its next key.
     rekey_after: u64,
-    /// True if the host proves to have the psk that all hosts have which are connected to.
+    /// True if the host shows the psk, which all hosts of the world have.
     proves: bool,
 }
 

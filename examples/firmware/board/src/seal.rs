@@ -6,7 +6,7 @@ use porous_proto::seal::{Psk, SecretKey, Security, Suite};
 use porous_smoltcp::{Config, SmolHost};
 
 /// The secret half of the board's key pair. A product draws one for each board, and keeps it where its chip
-/// hides secrets: whoever reads it can answer in the place of the board.
+/// hides secrets: a thief of it can answer in the place of the board.
 const IDENTITY: [u8; 32] = [0x42; 32];
 
 /// A host that makes sealed connections, with clients that have the psk, and no others.

@@ -139,6 +139,10 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 let agreement = host.local.agree(connect);
                 agreement.map_err(|refusal| host.strangers.turn_away(sender, nonce, refusal))?;
             }
+            #[cfg(feature = "seal")]
+            if let Some(first) = &request.auth {
+                return sealed::answer(self, (slot, way), request, first);
+            }
             member.on_request(way, request, &host.local, sender.now)?;
             host.strangers.turn_down_others(member);
             return Ok(Taken::by(slot));

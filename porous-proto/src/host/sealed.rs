@@ -20,7 +20,7 @@ use crate::frame::{
     Refusal, Request, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
 };
 use crate::ids::{Address, PeerId, Slot};
-use crate::peer::{self, Peer, Settings, Side};
+use crate::peer::{self, Peer, SealedAttempt, Settings, Side};
 use crate::seal::noise::{Identity, Responder, Setup};
 use crate::seal::phases::Limits;
 use crate::seal::{Crypto, Proved, Psk, SecretKey, Secured, Security, TokenRefusal};
@@ -67,20 +67,30 @@ impl<'a> Asked<'a> {
         })
     }
 
+    /// The same of an attempt, whose host has to have what the sender shows.
+    fn of_attempt(attempt: &'a SealedAttempt, crypto: Crypto, terms: &Terms<'_>) -> Option<Self> {
+        if terms.suite != crypto.suite().number() {
+            return None;
+        }
+        let (security, shared) = attempt.answers(&terms.proof)?;
+        Some(Self {
+            crypto,
+            identity: security.named_identity(crypto, terms)?,
+            number: shared.map(|(number, _)| number),
+            psk: shared.map(|(_, psk)| psk),
+        })
+    }
+
     /// Opens the message, which came with this request; `None` if it does not open. An agreement on keys is
-    /// computed for it if it names a key of a server.
+    /// computed for it if it names a key of a server. `ours`: the form in which this host speaks of itself.
     fn open(
         &self,
+        ours: &[u8],
         request: &Request<'_>,
         first: &FirstAuth<'_>,
         local: &Settings,
     ) -> Option<Box<Opened>> {
-        let connect = &request.connect;
-        // The cookie was not kept: it is made again, as it came back and is ours.
-        let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &local.offer);
-        let mut ours = vec![0; cookie.encoded_length(&[])];
-        cookie.encode_request(&[], &mut ours).ok()?;
-        let prologue = prologue(&first.terms, request.cookie_input(), cookie_input(&ours));
+        let prologue = prologue(&first.terms, request.cookie_input(), cookie_input(ours));
         let setup = Setup {
             crypto: self.crypto,
             prologue: &prologue,
@@ -120,14 +130,13 @@ impl Opened {
     fn agree(
         self: Box<Self>,
         connect: &Connect,
-        connection_id: ConnectionId,
+        (connection_id, greeting): (ConnectionId, &[u8]),
         rng: &mut impl CryptoRng,
     ) -> Option<peer::Sealed> {
-        let mut said = ArrayVec::<u8, { 1 + ConnectionId::MAX }>::new();
-        said.push(u8::try_from(connection_id.len()).ok()?);
-        said.extend(connection_id.as_bytes().iter().copied());
+        let id = connection_id.as_bytes();
+        let said = [&[u8::try_from(id.len()).ok()?], id, greeting].concat();
         let ephemeral = SecretKey::generate(rng);
-        let mut message = [0; REPLY_MAX];
+        let mut message = vec![0; REPLY_MAX + greeting.len()];
         let reply = self.responder.reply(&ephemeral, &said, &mut message);
         let (keys, length) = reply.ok()?;
         let second = SecondAuth {
@@ -136,15 +145,16 @@ impl Opened {
             suite: self.crypto.suite().number(),
             message: message.get(..length)?,
         };
-        let mut form = [0; FORM_MAX];
+        let mut form = vec![0; FORM_MAX + greeting.len()];
         let length = second.encode(&mut form).ok()?;
+        form.truncate(length);
         Some(peer::Sealed {
             crypto: self.crypto,
             keys,
             proved: self.proved,
             side: Side::Responder,
             limits: self.limits,
-            reply: Box::from(form.get(..length)?),
+            reply: form.into(),
         })
     }
 }
@@ -192,7 +202,8 @@ pub(super) fn agree<R: CryptoRng, A: Address>(
     let refused = match check(host, sender, request, first) {
         Ok(opened) => {
             let greeting = opened.greeting.clone();
-            let sealed = opened.agree(&request.connect, connection_id, &mut host.rng);
+            let said = (connection_id, &[][..]);
+            let sealed = opened.agree(&request.connect, said, &mut host.rng);
             return Ok(Some((sealed.ok_or(Ignored::Unauthenticated)?, greeting)));
         }
         Err(Unfit::Ignored(cause)) => return Err(cause),
@@ -231,7 +242,12 @@ fn check<R: CryptoRng, A: Address>(
     if is_costly {
         host.strangers.check_agreement(from)?;
     }
-    let opened = asked.open(request, first, &host.local);
+    // The cookie was not kept: it is made again, as it came back and is ours.
+    let connect = &request.connect;
+    let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &host.local.offer);
+    let mut ours = vec![0; cookie.encoded_length(&[])];
+    let _ = cookie.encode_request(&[], &mut ours); // it has the length
+    let opened = asked.open(&ours, request, first, &host.local);
     let mut opened = opened.ok_or(Unfit::Refused)?;
     if !is_costly {
         host.strangers.check_agreement(from)?;
@@ -241,6 +257,49 @@ fn check<R: CryptoRng, A: Address>(
         opened.proved.claims = Some(Box::new(host.door.admit(bearer)?));
     }
     Ok(opened)
+}
+
+/// Takes message 1 of a host to which this one connects as well, at this way of a peer. Of the two the one with the
+/// smaller random id begins, and the other one answers, also if it has begun itself: it may have been made to by a
+/// forged cookie.
+pub(super) fn answer<R: CryptoRng, A: Address>(
+    input: &mut Input<'_, R, A>,
+    (slot, way): (Slot, usize),
+    request: &Request<'_>,
+    first: &FirstAuth<'_>,
+) -> Result<Taken, Ignored> {
+    let (sender, now) = (input.sender(), input.tick.now);
+    let host = &mut *input.host;
+    let connect = &request.connect;
+    let member = host.table.at_mut(slot).ok_or(Ignored::UnknownNonce)?;
+    if connect.nonce_peer != member.peer.nonce() {
+        return Err(Ignored::UnknownNonce);
+    }
+    let (attempt, ours) = member
+        .peer
+        .sealed_attempt(&host.local)
+        .filter(|_| connect.nonce_self < connect.nonce_peer)
+        .ok_or(Ignored::WrongState)?;
+    let crypto = host.local.crypto(connect);
+    let asked = crypto.and_then(|crypto| Asked::of_attempt(attempt, crypto, &first.terms));
+    // Before anything costly, as of a stranger.
+    host.strangers.check_agreement(sender)?;
+    let opened = asked.and_then(|asked| asked.open(&ours, request, first, &host.local));
+    let Some(opened) = opened else {
+        member.peer.note_failure();
+        let nonce = connect.nonce_self;
+        return Err((host.strangers).turn_away(sender, nonce, Refusal::Security));
+    };
+    let said = opened.greeting.clone();
+    let ours = (member.peer.connection_id(), attempt.greeting());
+    let sealed = opened.agree(connect, ours, &mut host.rng);
+    let sealed = sealed.ok_or(Ignored::Unauthenticated)?;
+    let (from, agreed) = ((way, connect), (sealed, &said[..]));
+    member.peer.on_first(from, agreed, &host.local, now)?;
+    member.confirm(way);
+    host.strangers.turn_down_others(member);
+    host.settle(slot);
+    Ok(Taken::by(slot))
 }
 
 /// Ends the other connections of the client whose first sealed datagram has come.

@@ -135,9 +135,9 @@ impl Way {
         });
     }
 
-    /// Remembers a request with a cookie whole, as a sealed handshake needs it.
+    /// Remembers a request whole, as a sealed handshake needs it. `echoed`: it echoes our nonce.
     #[cfg(feature = "seal")]
-    fn remember_form(&mut self, request: &Request<'_>) {
+    fn remember_form(&mut self, request: &Request<'_>, echoed: bool) {
         let form = request.form();
         // By the whole form, and not by the nonce: a copy with another offer must not hide the true one.
         let known = (self.candidates.iter_mut()).find(|other| *other.form == *form);
@@ -146,9 +146,13 @@ impl Way {
             return;
         }
         if self.candidates.is_full() {
-            // The host that was heard first has its turn, however many forgers come behind it, and is waited
-            // for.
-            let Some(victim) = self.candidates.iter().rposition(|other| !other.is_due) else {
+            // One that does not echo our nonce goes first, as anybody could forge it without having seen ours, and
+            // takes no place of one that does. The host that was heard first has its turn, however many forgers
+            // come behind it, and is waited for.
+            let may_go = |other: &Candidate| !other.is_due && (echoed || !other.echoed);
+            let blind = (self.candidates.iter()).position(|other| echoed && !other.echoed);
+            let victim = blind.or_else(|| self.candidates.iter().rposition(may_go));
+            let Some(victim) = victim else {
                 return;
             };
             self.candidates.remove(victim);
@@ -158,7 +162,7 @@ impl Way {
             greeting: Box::default(),
             form: form.into(),
             is_due: true,
-            echoed: true,
+            echoed,
         });
     }
 
@@ -399,11 +403,6 @@ impl Handshake {
     /// Takes a request from an address of the attempt. One with a cookie echoes our nonce.
     pub(super) fn on_request(&mut self, way: usize, request: &Request<'_>, own: u64, now: Instant) {
         let connect = &request.connect;
-        // Two hosts that connect to each other do not seal yet: only a listener answers.
-        #[cfg(feature = "seal")]
-        if self.sealed.is_some() && !connect.cookie {
-            return;
-        }
         if !connect.cookie {
             let soon = self.punch(now).unwrap_or(Instant::NEVER);
             self.retry = self.retry.min(soon);
@@ -416,17 +415,21 @@ impl Handshake {
             // Brought back at once: the next round may be a second away.
             at.cookie = Some(connect.nonce_self);
             at.request_due = !at.is_struck;
+            self.favourite.get_or_insert((way, now + ALONE));
         } else {
             at.is_struck = false; // a new attempt of a host that had refused or given up
-            at.acknowledge(connect.nonce_self);
-        }
-        if connect.cookie {
-            self.favourite.get_or_insert((way, now + ALONE));
         }
         #[cfg(feature = "seal")]
         if self.sealed.is_some() {
-            at.remember_form(request);
+            // Of two hosts that connect to each other the one with the smaller random id begins, and the other
+            // one waits for its message.
+            if connect.cookie || own < connect.nonce_self {
+                at.remember_form(request, echoed);
+            }
             return;
+        }
+        if !connect.cookie {
+            at.acknowledge(connect.nonce_self);
         }
         at.remember(request, echoed);
     }
@@ -564,6 +567,18 @@ impl Handshake {
         self.sealed.is_some()
     }
 
+    /// The attempt at a sealed connection, if this is one.
+    pub(super) fn sealing(&self) -> Option<&SealedAttempt> {
+        self.sealed.as_deref()
+    }
+
+    /// Notes that a host could not prove that it is the one that was meant.
+    pub(super) fn note_failure(&mut self) {
+        if let Some(sealed) = &mut self.sealed {
+            sealed.has_failed = true;
+        }
+    }
+
     /// Whether a host that offers this can be sealed with, or need not be.
     pub(super) fn suits(&self, ours: &Offer, theirs: &Offer) -> bool {
         let sealed = self.sealed.as_ref();
@@ -635,7 +650,7 @@ impl Candidate {
 
 /// A request, without a greeting.
 #[cfg(feature = "seal")]
-fn encoded(request: &Connect) -> Result<Vec<u8>, NoRoom> {
+pub(super) fn encoded(request: &Connect) -> Result<Vec<u8>, NoRoom> {
     let mut form = alloc::vec![0; request.encoded_length(&[])];
     request.encode_request(&[], &mut form)?;
     Ok(form)

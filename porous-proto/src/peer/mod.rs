@@ -16,6 +16,8 @@ mod settings;
 mod state;
 
 use alloc::boxed::Box;
+#[cfg(feature = "seal")]
+use alloc::vec::Vec;
 
 pub(crate) use self::agreement::Agreement;
 use self::application::Books;
@@ -23,6 +25,8 @@ use self::connected::{Connected, Flush};
 pub(crate) use self::disconnect::LINGER;
 use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
+#[cfg(feature = "seal")]
+use self::handshake::encoded;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
 #[cfg(feature = "seal")]
@@ -262,14 +266,59 @@ impl Peer {
         let handshake = self.attempt().ok_or(Ignored::WrongState)?;
         let found = handshake.finish(&own, &ours.offer, second, now);
         let (sealed, remote, said) = found.ok_or(Ignored::Unauthenticated)?;
-        // None if its application is another one: then its cookie was refused already.
-        let session = self.session_with(&remote, ours);
+        self.accept_sealed((way, &remote), (sealed, &said), ours, now)
+    }
+
+    /// Takes message 1 of a host that connects to us as well, from this address of an attempt. It has come to
+    /// `sealed`, which is answered, and has said something.
+    #[cfg(feature = "seal")]
+    pub(crate) fn on_first(
+        &mut self,
+        from: (usize, &Connect),
+        agreed: (Sealed, &[u8]),
+        ours: &Settings,
+        now: Instant,
+    ) -> Result<(), Ignored> {
+        self.accept_sealed(from, agreed, ours, now)?;
+        self.answer_due = true;
+        Ok(())
+    }
+
+    /// Ends a sealed attempt with this remote host, at this address.
+    #[cfg(feature = "seal")]
+    fn accept_sealed(
+        &mut self,
+        (way, remote): (usize, &Connect),
+        (sealed, said): (Sealed, &[u8]),
+        ours: &Settings,
+        now: Instant,
+    ) -> Result<(), Ignored> {
+        // None if its application is another one: then its request was refused already.
+        let session = self.session_with(remote, ours);
         let mut session = session.ok_or(Ignored::WrongState)?;
         self.secured = Some(sealed.secured());
         session.seal(sealed, ours.config.first_id, now);
-        self.accept_remote(way, &remote, session, now);
+        self.accept_remote(way, remote, session, now);
         self.greeting = said.into();
         Ok(())
+    }
+
+    /// The sealed attempt that this is, and its request as the remote host has it; `None` if this is none.
+    #[cfg(feature = "seal")]
+    pub(crate) fn sealed_attempt(&self, ours: &Settings) -> Option<(&SealedAttempt, Vec<u8>)> {
+        let Phase::Attempt { handshake, .. } = &self.phase else {
+            return None;
+        };
+        let request = self.identity.connect_sealed(0, &ours.offer);
+        Some((handshake.sealing()?, encoded(&request).ok()?))
+    }
+
+    /// Notes that a host could not prove that it is the one that was meant.
+    #[cfg(feature = "seal")]
+    pub(crate) fn note_failure(&mut self) {
+        if let Some(handshake) = self.attempt() {
+            handshake.note_failure();
+        }
     }
 
     fn try_establish(&mut self, ours: &Settings, now: Instant) {

@@ -10,7 +10,7 @@ use crate::frame::{
     SecondAuth, Terms, cookie_input, prologue,
 };
 use crate::seal::noise::{Initiator, Setup};
-use crate::seal::{Credentials, Crypto, Proved, Secret, SecretKey, Security, Shown, hkdf};
+use crate::seal::{Credentials, Crypto, Proved, Psk, Secret, SecretKey, Security, Shown, hkdf};
 use crate::time::{Instant, Micros};
 use crate::wire::{NoRoom, Reader};
 
@@ -94,6 +94,26 @@ impl SealedAttempt {
     /// The next request is for the host with this number, which has just been heard.
     pub(super) const fn turn_to(&mut self, number: usize) {
         self.turn = 2 * number;
+    }
+
+    /// What a host that connects to us as well has to prove by its message 1, and how this one seals: the number
+    /// of a psk and the psk. `None` if this host cannot answer: the other one shows something else, or is expected
+    /// to have a key, which the host that begins does not prove.
+    pub(crate) fn answers(&self, proof: &Proof<'_>) -> Option<(&Security, Option<(u32, &Psk)>)> {
+        if self.credentials.expected().is_some() {
+            return None;
+        }
+        let shared = match (proof, self.credentials.shown()) {
+            (Proof::None, Shown::Nothing) => None,
+            (Proof::Psk(theirs), Shown::Psk(ours, psk)) if theirs == ours => Some((*ours, psk)),
+            _ => return None,
+        };
+        Some((&self.security, shared))
+    }
+
+    /// What this host says to the application of the other one.
+    pub(crate) fn greeting(&self) -> &[u8] {
+        self.credentials.greeting_bytes()
     }
 
     /// Whether this host can seal a connection with one that offers this.

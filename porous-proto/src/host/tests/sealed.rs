@@ -2,6 +2,7 @@
 //! what the true one keeps safe is tested with it (`porous-crypto`).
 
 mod attacks;
+mod crosswise;
 mod proofs;
 
 use alloc::collections::BTreeMap;

@@ -65,7 +65,7 @@ impl<A> Door<A> {
             seconds.saturating_add(since.as_secs())
         });
         let ip = self.ip_of.map(|ip_of| mapped(ip_of(from)));
-        let admission = security.gate(application).check(token, unix, ip)?;
+        let admission = security.check_token(application, token, unix, ip)?;
         if admission.claims.is_single_use() {
             let limit = security.used_limit();
             let used = self

@@ -33,6 +33,10 @@ pub(crate) struct Admission {
     pub(crate) until: u64,
 }
 
+/// As [`Gate::check`].
+pub(super) type Check =
+    fn(&Gate<'_>, &[u8], Option<u64>, Option<[u8; 16]>) -> Result<Admission, TokenRefusal>;
+
 impl Gate<'_> {
     /// Looks at a token that came from the address `ip` (IPv6, or mapped to it) at `now`, in Unix seconds.
     /// Whether it was used already is not looked at here, because a copy of a token must not use it.

@@ -8,12 +8,12 @@ use core::time::Duration;
 use arrayvec::ArrayVec;
 
 use super::crypto::Crypto;
-use super::gate::Gate;
+use super::gate::{Admission, Check, Gate};
 use super::noise::Identity;
 use super::phases::Limits;
 use super::provider::{Provider, PublicKey, Suite, Weak};
 use super::secret::{Psk, SecretKey, TokenKey};
-use super::token::Token;
+use super::token::{Token, TokenRefusal};
 use crate::frame::{GREETING_MAX, KEY_TAG, Suites, Terms};
 
 /// The most key pairs of a server: the current one, and the one before or after it.
@@ -64,6 +64,9 @@ pub struct Security {
     identities: usize,
     psks: ArrayVec<(u32, Psk), PSKS_MAX>,
     token_keys: ArrayVec<(u8, TokenKey), TOKEN_KEYS_MAX>,
+    /// How tokens are checked; `None` as long as there is no key for them. By a pointer, so that a program on a
+    /// microcontroller that has no such keys does not carry the code: 2 KB of flash.
+    check: Option<Check>,
     server_id: Option<u64>,
     max_lifetime: u64,
     used_tokens: u32,
@@ -90,6 +93,7 @@ impl Security {
             identities: 0,
             psks: ArrayVec::new_const(),
             token_keys: ArrayVec::new_const(),
+            check: None,
             server_id: None,
             max_lifetime: LIFETIME,
             used_tokens: USED_TOKENS,
@@ -195,6 +199,7 @@ impl Security {
         self.token_keys.retain(|(other, _)| *other != number);
         let added = self.token_keys.try_push((number, key));
         added.map_err(|_| SecurityError::TooMany)?;
+        self.check = Some(|gate, token, now, ip| gate.check(token, now, ip));
         Ok(self)
     }
 
@@ -334,15 +339,24 @@ impl Security {
         psks.find_map(|(other, psk)| (*other == number).then_some(psk))
     }
 
-    /// What tokens are checked by. `application`: the id of the host's application.
-    pub(crate) fn gate(&self, application: u64) -> Gate<'_> {
-        Gate {
+    /// Checks a token that came from the address `ip` at `now`, in Unix seconds: see [`Gate::check`]. `application`:
+    /// the id of the host's application.
+    pub(crate) fn check_token(
+        &self,
+        application: u64,
+        token: &[u8],
+        now: Option<u64>,
+        ip: Option<[u8; 16]>,
+    ) -> Result<Admission, TokenRefusal> {
+        let check = self.check.ok_or(TokenRefusal::Key)?;
+        let gate = Gate {
             provider: self.provider,
             application,
             server: self.server_id,
             keys: &self.token_keys,
             max_lifetime: self.max_lifetime,
-        }
+        };
+        check(&gate, token, now, ip)
     }
 
     /// The number of used tokens that are remembered.

@@ -245,9 +245,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// [`Refused(Security)`](crate::Refusal::Security): there is no way back to a plain connection.
     /// [`Peer::secured`](crate::Peer::secured) tells more once it is connected.
     ///
-    /// Both hosts need [`Config::sealed`](crate::Config::sealed) and a
-    /// [`Security`], and one of them has to [listen](Self::listen): two hosts that
-    /// connect to each other do not seal.
+    /// Both hosts need [`Config::sealed`](crate::Config::sealed) and a [`Security`]. Two hosts that connect to each
+    /// other bring the same psk, or nothing: none of the two is a server, whose key could be known, or which could
+    /// look at a token.
     ///
     /// # Errors
     ///

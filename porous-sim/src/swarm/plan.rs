@@ -136,13 +136,16 @@ impl Plan {
 fn introduce(role: &mut Role, shape: u64, seed: Seed, index: usize) -> Result<(), ConfigError> {
     role.greetings = greetings(Draw::new(seed, "greetings", index));
     let mut draw = Draw::new(seed, "seals", index);
-    // Two hosts that connect to each other do not seal.
-    let is_sealed = shape != 1 && Draw::new(seed, "sealed world", 0).often(30);
-    let is_server = shape == 0 || index == 0;
+    let is_sealed = Draw::new(seed, "sealed world", 0).often(30);
+    // Where hosts connect to each other, all of them seal, and show the same.
+    let is_server = shape < 2 || index == 0;
     if !is_sealed || !(is_server || draw.often(75)) {
         return Ok(());
     }
-    let sealing = Sealing::draw(&mut draw, is_server);
+    let mut sealing = Sealing::draw(&mut draw, is_server);
+    if shape == 1 {
+        sealing = sealing.proving(Draw::new(seed, "sealed pairs", 0).often(50));
+    }
     role.config = sealing.configure(role.config.clone())?;
     role.sealing = Some(sealing);
     Ok(())

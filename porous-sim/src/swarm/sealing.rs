@@ -43,6 +43,12 @@ impl Sealing {
         }
     }
 
+    /// The same, and whether the host shows the psk.
+    pub(super) const fn proving(mut self, proves: bool) -> Self {
+        self.proves = proves;
+        self
+    }
+
     pub(super) fn configure(self, config: Config) -> Result<Config, ConfigError> {
         config.sealed(self.suites)
     }

@@ -1,0 +1,213 @@
+//! One handle for both levels, and the door into it: one call at a time, and none after a bug.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+
+use alloc::boxed::Box;
+
+use porous_proto::{
+    ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
+};
+
+use crate::address::porous_address;
+use crate::core_host::CoreHost;
+use crate::event::porous_event;
+use crate::panic::guard;
+use crate::pointers::{wanted, write};
+use crate::receive::Pulled;
+use crate::status::{
+    POROUS_ERR_BUSY, POROUS_ERR_KIND, POROUS_ERR_NULL, POROUS_ERR_PANIC, POROUS_ERR_UNKNOWN_PEER,
+    POROUS_OK, porous_status,
+};
+#[cfg(feature = "udp")]
+use crate::udp_host::BoundHost;
+
+/// Names a peer of a host. Never 0, and not given to another peer before 4 billion others had its place.
+pub type porous_peer = u64;
+
+/// A host: without a socket, or on a UDP socket of its own. One thread at a time uses it; it may be another one
+/// later.
+pub struct porous_host {
+    /// True while a call is in the host.
+    busy: AtomicBool,
+    inside: UnsafeCell<Inside>,
+}
+
+impl fmt::Debug for porous_host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("porous_host").finish_non_exhaustive()
+    }
+}
+
+/// What a call gets at.
+pub(crate) struct Inside {
+    pub(crate) level: Box<dyn Level>,
+    pub(crate) pulled: Pulled,
+    /// True once a call has panicked: what it was about to do may be half done.
+    dead: bool,
+}
+
+/// What both kinds of host can do. An error is the number that the call answers.
+pub(crate) trait Level: Send {
+    /// The host without a socket, if it is one.
+    fn core(&mut self) -> Option<&mut CoreHost> {
+        None
+    }
+
+    /// The host on a socket, if it is one.
+    #[cfg(feature = "udp")]
+    fn udp(&mut self) -> Option<&mut BoundHost> {
+        None
+    }
+
+    fn listen(&mut self, policy: Listen) -> Result<(), porous_status>;
+    fn connect(&mut self, to: &[porous_address], greeting: &[u8]) -> Result<PeerId, porous_status>;
+    fn accept(&mut self, peer: PeerId) -> Result<(), porous_status>;
+    fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), porous_status>;
+    fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status>;
+    fn disconnect_all(&mut self, how: Disconnect);
+    fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: Payload<'_>,
+        options: SendOptions,
+    ) -> Result<(), porous_status>;
+    fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool;
+    fn receive(&mut self, peer: PeerId) -> Option<Received>;
+    fn poll_event(&mut self) -> Option<porous_event>;
+    fn set_rate(&mut self, peer: PeerId, which: Rate, bytes: u32) -> Result<(), porous_status>;
+    fn set_host_send_rate(&mut self, bytes_a_second: u32);
+    fn is_empty(&self) -> bool;
+    fn peer(&self, peer: PeerId) -> Option<&Peer>;
+    fn peers(&self) -> Box<dyn Iterator<Item = PeerId> + '_>;
+    fn readable(&self) -> Box<dyn Iterator<Item = PeerId> + '_>;
+    fn address(&self, peer: PeerId) -> Option<porous_address>;
+    fn stats(&self) -> HostStats;
+}
+
+/// A rate to a peer that may be changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rate {
+    Send,
+    Receive,
+    Channel(ChannelId),
+}
+
+impl Inside {
+    pub(crate) fn core(&mut self) -> Result<&mut CoreHost, porous_status> {
+        self.level.core().ok_or(POROUS_ERR_KIND)
+    }
+
+    #[cfg(feature = "udp")]
+    pub(crate) fn udp(&mut self) -> Result<&mut BoundHost, porous_status> {
+        self.level.udp().ok_or(POROUS_ERR_KIND)
+    }
+
+    /// The peer, as long as the host has it.
+    pub(crate) fn peer(&self, peer: porous_peer) -> Result<&Peer, porous_status> {
+        self.level.peer(name(peer)?).ok_or(POROUS_ERR_UNKNOWN_PEER)
+    }
+}
+
+/// The peer with this name. Most numbers name nobody.
+pub(crate) fn name(peer: porous_peer) -> Result<PeerId, porous_status> {
+    PeerId::from_u64(peer).ok_or(POROUS_ERR_UNKNOWN_PEER)
+}
+
+/// How to disconnect.
+pub(crate) const fn farewell(reason: u32, flush_at_most: Duration) -> Disconnect {
+    if flush_at_most.is_zero() {
+        Disconnect::Now { reason }
+    } else {
+        let deadline = flush_at_most;
+        Disconnect::Flush { reason, deadline }
+    }
+}
+
+impl porous_host {
+    /// Hands a new host out.
+    ///
+    /// # Safety
+    ///
+    /// `out` is NULL, or points to memory for a pointer.
+    pub(crate) unsafe fn hand_out(
+        out: *mut *mut Self,
+        level: impl FnOnce() -> Result<Box<dyn Level>, porous_status>,
+    ) -> Result<porous_status, porous_status> {
+        // Before the host is made: it would be lost.
+        wanted(out)?;
+        let inside = Inside {
+            level: level()?,
+            pulled: Pulled::default(),
+            dead: false,
+        };
+        let host = Box::new(Self {
+            busy: AtomicBool::new(false),
+            inside: UnsafeCell::new(inside),
+        });
+        // SAFETY: as the caller promises.
+        unsafe { write(out, Box::into_raw(host))? };
+        Ok(POROUS_OK)
+    }
+
+    /// True if nobody was in the host; now somebody is.
+    fn enters(&self) -> bool {
+        !self.busy.swap(true, Ordering::Acquire)
+    }
+}
+
+/// Runs a call into a host, unless another call is in it or an earlier one has panicked.
+///
+/// # Safety
+///
+/// `host` is NULL, or a host that was handed out and not freed.
+pub(crate) unsafe fn enter(
+    host: *const porous_host,
+    call: impl FnOnce(&mut Inside) -> Result<porous_status, porous_status>,
+) -> porous_status {
+    // SAFETY: as the caller promises. Only `busy` is touched before this call is the only one.
+    let Some(host) = (unsafe { host.as_ref() }) else {
+        return POROUS_ERR_NULL;
+    };
+    if !host.enters() {
+        return POROUS_ERR_BUSY;
+    }
+    // SAFETY: no other call is in the host until `busy` is false again.
+    let inside = unsafe { &mut *host.inside.get() };
+    let mut answer = POROUS_ERR_PANIC;
+    if !inside.dead {
+        answer = guard(|| call(inside));
+        // No call answers this by itself.
+        inside.dead = answer == POROUS_ERR_PANIC;
+    }
+    host.busy.store(false, Ordering::Release);
+    answer
+}
+
+/// Frees a host. NULL is fine. A host on a socket tells each peer once that the connection ends, and does not
+/// wait: porous_udp_close does. Packets and blobs stay. What a bug has broken is not freed.
+///
+/// Errors: POROUS_ERR_BUSY, and nothing is freed, from a callback.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_host_free(host: *mut porous_host) -> porous_status {
+    guard(|| {
+        // SAFETY: NULL, or a host that nobody has freed, as the header demands.
+        let Some(handle) = (unsafe { host.as_ref() }) else {
+            return Ok(POROUS_OK);
+        };
+        if !handle.enters() {
+            return Err(POROUS_ERR_BUSY);
+        }
+        // SAFETY: as above, and `handle` is not used any more.
+        let handle = unsafe { Box::from_raw(host) };
+        let inside = handle.inside.into_inner();
+        if inside.dead {
+            // To drop what is half done may do more harm than to keep it.
+            core::mem::forget(inside);
+        }
+        Ok(POROUS_OK)
+    })
+}

@@ -1,0 +1,331 @@
+//! A host on a UDP socket of its own.
+
+use core::ffi::c_char;
+use core::net::SocketAddr;
+use core::time::Duration;
+use std::io;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use porous_proto::{
+    ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
+};
+use porous_std::{SocketStats, UdpHost};
+
+use crate::address::porous_address;
+use crate::config::porous_config;
+use crate::event::porous_event;
+use crate::host::{Level, Rate, enter, farewell, porous_host};
+use crate::os_error;
+use crate::panic::guard;
+use crate::pointers::{text, write};
+use crate::status::{POROUS_ERR_ADDRESS, POROUS_OK, number, porous_status};
+use crate::time::{duration, micros};
+
+/// A host on a socket.
+pub(crate) struct BoundHost(UdpHost);
+
+impl BoundHost {
+    pub(crate) const fn socket_stats(&self) -> SocketStats {
+        self.0.socket_stats()
+    }
+
+    /// What a call answers that works with the socket.
+    fn answer(result: io::Result<()>) -> Result<porous_status, porous_status> {
+        result.map_err(os_error::remember)?;
+        Ok(POROUS_OK)
+    }
+}
+
+/// The addresses of IP.
+pub(crate) fn sockets(addresses: &[porous_address]) -> Result<Vec<SocketAddr>, porous_status> {
+    addresses.iter().map(|address| address.socket()).collect()
+}
+
+impl Level for BoundHost {
+    fn udp(&mut self) -> Option<&mut BoundHost> {
+        Some(self)
+    }
+
+    fn listen(&mut self, policy: Listen) -> Result<(), porous_status> {
+        number(self.0.listen(policy))
+    }
+
+    fn connect(&mut self, to: &[porous_address], greeting: &[u8]) -> Result<PeerId, porous_status> {
+        number(self.0.connect_with(&sockets(to)?, greeting))
+    }
+
+    fn accept(&mut self, peer: PeerId) -> Result<(), porous_status> {
+        number(self.0.accept(peer))
+    }
+
+    fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), porous_status> {
+        number(self.0.refuse(peer, data))
+    }
+
+    fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status> {
+        number(self.0.disconnect(peer, how))
+    }
+
+    fn disconnect_all(&mut self, how: Disconnect) {
+        self.0.disconnect_all(how);
+    }
+
+    fn send(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: Payload<'_>,
+        options: SendOptions,
+    ) -> Result<(), porous_status> {
+        number(self.0.send(peer, channel, packet, options))
+    }
+
+    fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {
+        self.0.cancel(peer, channel, token)
+    }
+
+    fn receive(&mut self, peer: PeerId) -> Option<Received> {
+        self.0.receive(peer)
+    }
+
+    fn poll_event(&mut self) -> Option<porous_event> {
+        self.0.poll_event().map(porous_event::from)
+    }
+
+    fn set_rate(&mut self, peer: PeerId, which: Rate, bytes: u32) -> Result<(), porous_status> {
+        number(match which {
+            Rate::Send => self.0.set_send_rate(peer, bytes),
+            Rate::Receive => self.0.set_receive_rate(peer, bytes),
+            Rate::Channel(channel) => self.0.set_channel_rate(peer, channel, bytes),
+        })
+    }
+
+    fn set_host_send_rate(&mut self, bytes_a_second: u32) {
+        self.0.set_host_send_rate(bytes_a_second);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn peer(&self, peer: PeerId) -> Option<&Peer> {
+        self.0.peer(peer)
+    }
+
+    fn peers(&self) -> Box<dyn Iterator<Item = PeerId> + '_> {
+        Box::new(self.0.peers().map(|(id, _)| id))
+    }
+
+    fn readable(&self) -> Box<dyn Iterator<Item = PeerId> + '_> {
+        Box::new(self.0.readable())
+    }
+
+    fn address(&self, peer: PeerId) -> Option<porous_address> {
+        self.0.address(peer).map(porous_address::from)
+    }
+
+    fn stats(&self) -> HostStats {
+        self.0.stats()
+    }
+}
+
+/// Binds a host to a text as porous_udp_bind takes it.
+///
+/// # Safety
+///
+/// The pointers are NULL, or as the header demands.
+pub(crate) unsafe fn bind(
+    config: *const porous_config,
+    address: *const c_char,
+) -> Result<UdpHost, porous_status> {
+    use std::net::ToSocketAddrs;
+
+    // SAFETY: as the caller promises.
+    let (config, address) = unsafe { (porous_config::take(config)?, text(address)?) };
+    let found = address.to_socket_addrs().map_err(|_| POROUS_ERR_ADDRESS)?;
+    let found: Vec<SocketAddr> = found.collect();
+    UdpHost::bind(&found[..], config).map_err(os_error::remember)
+}
+
+/// Makes a host on a new UDP socket. `address` is as "0.0.0.0:4000" or "[::]:4000", for all addresses of the
+/// machine; with port 0 the system chooses one. A client binds to "[::]:0", or to "0.0.0.0:0" where there is no
+/// IPv6. A name is looked up.
+///
+/// Errors: those of porous_config_check; POROUS_ERR_ADDRESS, POROUS_ERR_UTF8; POROUS_ERR_IO.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_bind(
+    config: *const porous_config,
+    address: *const c_char,
+    out: *mut *mut porous_host,
+) -> porous_status {
+    guard(|| {
+        // SAFETY: a configuration, a text and a pointer, as the header demands.
+        unsafe { porous_host::hand_out(out, || Ok(Box::new(BoundHost(bind(config, address)?)))) }
+    })
+}
+
+/// Makes a host on a socket of the program's: a file descriptor, or a SOCKET on Windows. It must be a UDP socket
+/// that is bound and not connected. The host owns it from now on, also if this fails, unless the configuration is
+/// wrong or a pointer is NULL.
+///
+/// Errors: those of porous_config_check; POROUS_ERR_VALUE for a negative number; POROUS_ERR_IO.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_adopt(
+    config: *const porous_config,
+    socket: isize,
+    out: *mut *mut porous_host,
+) -> porous_status {
+    guard(|| {
+        // SAFETY: a configuration and a pointer, and a socket that nobody else closes, as the header demands.
+        unsafe {
+            porous_host::hand_out(out, || {
+                let config = porous_config::take(config)?;
+                let host = UdpHost::from_socket(crate::socket::take(socket)?, config);
+                Ok(Box::new(BoundHost(host.map_err(os_error::remember)?)))
+            })
+        }
+    })
+}
+
+/// Takes in the datagrams that have come, does what is due, and sends what is to be sent. Never blocks. A game
+/// calls it once in each turn.
+///
+/// Errors: POROUS_ERR_IO if the socket is of no more use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_step(host: *mut porous_host) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe { enter(host, |host| BoundHost::answer(host.udp()?.0.step())) }
+}
+
+/// Does what is due and sends what is to be sent, and takes nothing in: for the end of a turn that began with
+/// porous_udp_step or porous_udp_wait. Never blocks.
+///
+/// Errors: POROUS_ERR_IO if the socket is of no more use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_transmit(host: *mut porous_host) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe { enter(host, |host| BoundHost::answer(host.udp()?.0.transmit())) }
+}
+
+/// Sends what waits, and sleeps until a datagram comes, something is due, or `at_most_us` is over. Then does what
+/// porous_udp_step does. It may return early, and returns at once while events wait to be polled.
+///
+/// Errors: POROUS_ERR_IO if the socket is of no more use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_wait(host: *mut porous_host, at_most_us: u64) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            BoundHost::answer(host.udp()?.0.wait(duration(at_most_us)))
+        })
+    }
+}
+
+/// Ends all connections, and waits until all peers know: mostly for a round trip, and at most for
+/// disconnect_timeout_us behind `flush_at_most_us`. `code` is for the applications of the peers. With
+/// `flush_at_most_us` 0 packets that wait are lost. Events and packets that come meanwhile are dropped, and nobody
+/// is let in. Free the host afterwards.
+///
+/// Errors: POROUS_ERR_IO if the socket is of no more use.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_close(
+    host: *mut porous_host,
+    code: u32,
+    flush_at_most_us: u64,
+) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let host = &mut host.udp()?.0;
+            host.disconnect_all(farewell(code, duration(flush_at_most_us)));
+            while !host.is_empty() {
+                BoundHost::answer(host.wait(Duration::MAX))?;
+                // With events that wait, the next `wait` would not wait.
+                while host.poll_event().is_some() {}
+            }
+            Ok(POROUS_OK)
+        })
+    }
+}
+
+/// Tells the address that the socket is bound to.
+///
+/// Errors: POROUS_ERR_IO.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_address(
+    host: *const porous_host,
+    out: *mut porous_address,
+) -> porous_status {
+    // SAFETY: a host and an address, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let address = host.udp()?.0.local_addr().map_err(os_error::remember)?;
+            write(out, address.into())?;
+            Ok(POROUS_OK)
+        })
+    }
+}
+
+/// Tells the file descriptor of the socket, or its SOCKET on Windows: to be watched by an event loop, and not to
+/// be read, written or closed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_socket(
+    host: *const porous_host,
+    out: *mut isize,
+) -> porous_status {
+    // SAFETY: a host and a number, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let socket = crate::socket::number_of(host.udp()?.0.endpoint().socket());
+            write(out, socket)?;
+            Ok(POROUS_OK)
+        })
+    }
+}
+
+/// Tells in how many microseconds porous_udp_step is to be called, if no datagram comes before: 0 for now,
+/// UINT64_MAX for never. For programs with an event loop of their own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_deadline(
+    host: *const porous_host,
+    from_now_us: *mut u64,
+) -> porous_status {
+    // SAFETY: a host and a number, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let endpoint = host.udp()?.0.endpoint();
+            write(from_now_us, micros(endpoint.sleep_at_most(Duration::MAX)))?;
+            Ok(POROUS_OK)
+        })
+    }
+}
+
+/// Returns 1 if the socket had no room for datagrams, so that an event loop waits for it to become writable as
+/// well; 0 otherwise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_is_blocked(host: *const porous_host) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            Ok(host.udp()?.0.endpoint().is_blocked().into())
+        })
+    }
+}
+
+/// Sets how long one porous_udp_step takes datagrams in at most, and sends them: 8 ms unless this is called. The
+/// rest waits for the next one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_set_time_limit(
+    host: *mut porous_host,
+    limit_us: u64,
+) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            host.udp()?.0.set_time_limit(duration(limit_us));
+            Ok(POROUS_OK)
+        })
+    }
+}

@@ -151,6 +151,22 @@
 #define POROUS_ERR_CONFIG_SUITES (-58)
 /** A value is zero that must not be. */
 #define POROUS_ERR_CONFIG_ZERO (-59)
+/** A host has 2 key pairs, 4 psks and 4 token keys at most. */
+#define POROUS_ERR_SECURITY_TOO_MANY (-70)
+/** A suite has no such secret key: generate another one. */
+#define POROUS_ERR_SECURITY_WEAK (-71)
+/** A token names 4 servers at most. */
+#define POROUS_ERR_CLAIMS_AUDIENCES (-72)
+/** The user data of a token have more than 255 bytes. */
+#define POROUS_ERR_CLAIMS_USER_DATA (-73)
+/** A ticket has more than 32 addresses. */
+#define POROUS_ERR_TICKET_SERVERS (-74)
+/** The text of a ticket is not base64. */
+#define POROUS_ERR_TICKET_BASE64 (-75)
+/** A ticket was made by a later version. */
+#define POROUS_ERR_TICKET_VERSION (-76)
+/** This is no ticket, or no token. */
+#define POROUS_ERR_TICKET_MALFORMED (-77)
 
 /** No address: what zeroed memory is. */
 #define POROUS_ADDRESS_NONE 0
@@ -354,6 +370,14 @@ typedef struct porous_host porous_host;
  * uses it, of which any may free it.
  */
 typedef struct porous_packet porous_packet;
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * A ticket: a token, its secret, the addresses of servers and their key. It is a secret until it was used. It
+ * belongs to whoever has it, and one thread at a time uses it.
+ */
+typedef struct porous_ticket porous_ticket;
+#endif
 
 /**
  * The answer of a call: 0 if it is done or nothing is there, a positive number if one is there, or a count;
@@ -739,6 +763,150 @@ typedef struct porous_progress {
   /** Of one that is sent: bytes that were acknowledged. Of one that comes: bytes that have come. */
   uint32_t arrived;
 } porous_progress;
+
+#if defined(POROUS_WITH_SEAL)
+/** A secret of 32 bytes, and the number by which others name it. This struct never changes. */
+typedef struct porous_key {
+  /** The number: of a token key 0 to 255. */
+  uint32_t number;
+  /** The secret. */
+  uint8_t bytes[32];
+} porous_key;
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** How a host seals. All of it 0: it has no keys, lets in every client that seals, and none that does not. */
+typedef struct porous_security {
+  /** sizeof(porous_security). */
+  uint32_t size;
+  /** 1: hosts are let in as well that ask for a plain connection. */
+  uint8_t allow_plain;
+  /** 1: clients are refused that prove nothing by a psk or a token. */
+  uint8_t require_proof;
+  /** 1: a client, by the id in its token, may have several connections. 0: a new one takes the place of the old. */
+  uint8_t many_per_client;
+  /** 1: `server_id` counts. */
+  uint8_t has_server_id;
+  /** The secret keys that prove to clients that this is the server: identity_count times 32 bytes, 2 at most. */
+  const uint8_t *identities;
+  /** Secrets of clients that are let in: psk_count of them, 4 at most. */
+  const struct porous_key *psks;
+  /** Keys of the backends whose tokens are taken: token_key_count of them, 4 at most. */
+  const struct porous_key *token_keys;
+  /** Tokens are taken that name this server, and those that name none. */
+  uint64_t server_id;
+  /** Tokens are refused that expire later than this from now; 0: an hour. */
+  uint64_t max_token_lifetime_us;
+  /** After how many frames a connection goes on to the next key; 0: as many as is safe. */
+  uint64_t rekey_frames;
+  /** After what time it does so; 0: an hour. */
+  uint64_t rekey_time_us;
+  /** How many used tokens are remembered; 0: 16,384. */
+  uint32_t used_tokens;
+  /** The number of `identities`. */
+  uint32_t identity_count;
+  /** The number of `psks`. */
+  uint32_t psk_count;
+  /** The number of `token_keys`. */
+  uint32_t token_key_count;
+} porous_security;
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * What a client brings to a sealed connection. All of it 0: it proves nothing and checks nothing. It is read during
+ * the call only.
+ */
+typedef struct porous_credentials {
+  /** sizeof(porous_credentials). */
+  uint32_t size;
+  /** The number by which the server knows `psk`, if there is no token. */
+  uint32_t psk_number;
+  /**
+   * The ticket of a backend: its token, its secret and its key of the server. NULL: none. With a ticket `psk` and
+   * `token` are NULL.
+   */
+  const struct porous_ticket *ticket;
+  /** The public key of the server, server_key_len bytes: only that server can answer. NULL: that of the ticket. */
+  const uint8_t *server_key;
+  /** A secret of 32 bytes that the server has as well. NULL: none. */
+  const uint8_t *psk;
+  /** A token, token_len bytes, whose secret is `psk`. NULL: none. */
+  const void *token;
+  /** What the application of the server reads by porous_peer_greeting, greeting_len bytes, 255 at most. */
+  const void *greeting;
+  /** The length of `server_key`: 32. */
+  uint32_t server_key_len;
+  /** The length of `token`. */
+  uint32_t token_len;
+  /** The length of `greeting`. */
+  uint32_t greeting_len;
+  /** 0. */
+  uint32_t reserved;
+} porous_credentials;
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** What is proved of a sealed connection. */
+typedef struct porous_secured {
+  /** sizeof(porous_secured). */
+  uint32_t size;
+  /** One of POROUS_SUITE_. */
+  uint8_t suite;
+  /** 1: both hosts have the psk with the number `psk_number`. */
+  uint8_t has_psk;
+  /** 1: the client was let in by a token, with `client_id` and `user_data`. 0 at the client itself. */
+  uint8_t has_client_id;
+  /** The bytes of `server_key`; 0 if the client did not name a key. */
+  uint8_t server_key_len;
+  /** The client, as the backend names it. */
+  uint64_t client_id;
+  /** The number of the psk. */
+  uint32_t psk_number;
+  /** The bytes of `user_data`. */
+  uint32_t user_data_len;
+  /** Names this connection, and is no secret: both hosts have the same, and no other connection has it. */
+  uint8_t binding[32];
+  /** The key that the server has proved to have the secret of. */
+  uint8_t server_key[65];
+  /** What the backend has written into the token. */
+  uint8_t user_data[255];
+} porous_secured;
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** What a backend says of a client in a token, and a game server believes. */
+typedef struct porous_claims {
+  /** sizeof(porous_claims). */
+  uint32_t size;
+  /** The number by which servers know the token key. */
+  uint8_t key_number;
+  /** One of POROUS_SUITE_, which seals the token; 0: POROUS_SUITE_CHACHA_POLY. */
+  uint8_t suite;
+  /** 1: a server takes the token once. */
+  uint8_t single_use;
+  /** The number of `audiences`, 0 to 4; 0: every server that has the key takes the token. */
+  uint8_t audience_count;
+  /** The application_id of the servers. */
+  uint64_t application_id;
+  /** The client. */
+  uint64_t client_id;
+  /** When the token was made, in seconds since 1970 in UTC. */
+  uint64_t created;
+  /** When it expires, in seconds since 1970 in UTC. */
+  uint64_t expires;
+  /** The servers that take the token, by their server_id. */
+  uint64_t audiences[4];
+  /** The token counts only from this address of IP, whatever the port. Kind 0: from everywhere. */
+  struct porous_address ip;
+  /** What the application of the server reads, user_data_len bytes, 255 at most. It is read during the call only. */
+  const void *user_data;
+  /** The length of `user_data`. */
+  uint32_t user_data_len;
+  /** 0. */
+  uint32_t reserved;
+} porous_claims;
+#endif
 
 /**
  * Called with the text of a caught bug, which is not ended by a 0.
@@ -1347,15 +1515,210 @@ porous_status porous_receive_progress(const struct porous_host *host,
 /** Returns the state of a peer, one of POROUS_STATE_; 0 if the host has no such peer (any more). */
 POROUS_API porous_status porous_peer_state(const struct porous_host *host, porous_peer peer);
 
-#if defined(POROUS_WITH_UDP)
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Says how a host seals, from now on: connections that are there keep their keys. The configuration of the host has
+ * to name suites. Nothing is kept of the struct and its keys but copies.
+ *
+ * Errors: POROUS_ERR_SECURITY_TOO_MANY, POROUS_ERR_SECURITY_WEAK.
+ */
+POROUS_API
+porous_status porous_set_security(struct porous_host *host,
+                                  const struct porous_security *security);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Draws a secret of 32 bytes from the system's secure generator: the secret key of a server, a psk, a token key, or
+ * the seed of porous_core_new.
+ *
+ * Errors: POROUS_ERR_IO if the system has no random numbers.
+ */
+POROUS_API
+porous_status porous_key_generate(uint8_t *secret);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Computes the public key of 32 bytes that belongs to a secret key of 32 bytes: clients know the server by it.
+ *
+ * Errors: POROUS_ERR_SECURITY_WEAK.
+ */
+POROUS_API
+porous_status porous_public_key(const uint8_t *secret,
+                                uint8_t *public_);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * As porous_connect_any, for a connection that nobody on the way can read or change. If the remote host does not
+ * seal, the attempt ends as POROUS_REASON_REFUSED_SECURITY: no host falls back to a plain connection. The
+ * configuration of the host has to name suites.
+ *
+ * Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_SERVER_KEY, POROUS_ERR_TICKET_MALFORMED
+ * for a token that is none.
+ */
+POROUS_API
+porous_status porous_connect_sealed(struct porous_host *host,
+                                    const struct porous_address *to,
+                                    size_t to_count,
+                                    const struct porous_credentials *with,
+                                    porous_peer *out);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Tells what is proved of the connection to a peer, from POROUS_EVENT_REQUEST or POROUS_EVENT_CONNECTED on. Returns
+ * 1 if it is sealed, 0 if it is plain. Set secured->size before.
+ *
+ * Errors: POROUS_ERR_UNKNOWN_PEER.
+ */
+POROUS_API
+porous_status porous_peer_secured(const struct porous_host *host,
+                                  porous_peer peer,
+                                  struct porous_secured *secured);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Makes a secret of 32 bytes that both hosts of a sealed connection have and nobody else, another one for each
+ * label: a key for voice that goes another way, for instance.
+ *
+ * Errors: POROUS_ERR_UNKNOWN_PEER; POROUS_ERR_NOT_SEALED of a plain connection.
+ */
+POROUS_API
+porous_status porous_peer_export(const struct porous_host *host,
+                                 porous_peer peer,
+                                 const void *label,
+                                 size_t label_len,
+                                 uint8_t *secret);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Makes a ticket, by the token key of 32 bytes that the servers have as well: a backend's work. It has no addresses
+ * and no key of a server yet.
+ *
+ * Errors: POROUS_ERR_CLAIMS_USER_DATA, POROUS_ERR_ADDRESS, POROUS_ERR_VALUE; POROUS_ERR_IO if the system has no
+ * random numbers.
+ */
+POROUS_API
+porous_status porous_ticket_mint(const uint8_t *token_key,
+                                 const struct porous_claims *claims,
+                                 struct porous_ticket **out);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Says where the servers are that take the ticket, 32 at most. Scopes are dropped, as they mean something on one
+ * machine only.
+ *
+ * Errors: POROUS_ERR_TICKET_SERVERS, POROUS_ERR_ADDRESS.
+ */
+POROUS_API
+porous_status porous_ticket_set_servers(struct porous_ticket *ticket,
+                                        const struct porous_address *servers,
+                                        size_t server_count);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Says by which public key the servers are known: 32 bytes.
+ *
+ * Errors: POROUS_ERR_SERVER_KEY.
+ */
+POROUS_API
+porous_status porous_ticket_set_server_key(struct porous_ticket *ticket,
+                                           const uint8_t *key,
+                                           size_t key_len);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Reads a ticket from its text, as it is passed on in JSON.
+ *
+ * Errors: POROUS_ERR_TICKET_BASE64, POROUS_ERR_TICKET_VERSION, POROUS_ERR_TICKET_MALFORMED, POROUS_ERR_UTF8.
+ */
+POROUS_API porous_status porous_ticket_from_text(const char *text, struct porous_ticket **out);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Reads a ticket from its bytes.
+ *
+ * Errors: POROUS_ERR_TICKET_VERSION, POROUS_ERR_TICKET_MALFORMED.
+ */
+POROUS_API porous_status porous_ticket_from_bytes(const void *data, size_t len, struct porous_ticket **out);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Writes a ticket as text, with a 0 at its end, and returns the length of the text: less than 1500.
+ *
+ * Errors: POROUS_ERR_SMALL.
+ */
+POROUS_API porous_status porous_ticket_to_text(const struct porous_ticket *ticket, char *text, size_t cap);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Writes a ticket as bytes, and returns their number: 1080 at most.
+ *
+ * Errors: POROUS_ERR_SMALL.
+ */
+POROUS_API porous_status porous_ticket_to_bytes(const struct porous_ticket *ticket, void *buffer, size_t cap);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** Writes where the servers are, at most `cap` addresses, and returns how many there are. */
+POROUS_API
+porous_status porous_ticket_servers(const struct porous_ticket *ticket,
+                                    struct porous_address *out,
+                                    size_t cap);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Writes the public key of the servers, and returns its length, 65 at most; 0 if the ticket has none.
+ *
+ * Errors: POROUS_ERR_SMALL.
+ */
+POROUS_API
+porous_status porous_ticket_server_key(const struct porous_ticket *ticket,
+                                       void *buffer,
+                                       size_t cap);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/**
+ * Writes the token, for porous_credentials, and returns its length, 400 at most.
+ *
+ * Errors: POROUS_ERR_SMALL.
+ */
+POROUS_API porous_status porous_ticket_token(const struct porous_ticket *ticket, void *buffer, size_t cap);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** Writes the secret of the token, 32 bytes, for porous_credentials. */
+POROUS_API porous_status porous_ticket_psk(const struct porous_ticket *ticket, uint8_t *psk);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** Tells when the token expires, in seconds since 1970 in UTC. */
+POROUS_API porous_status porous_ticket_expires(const struct porous_ticket *ticket, uint64_t *seconds);
+#endif
+
+#if defined(POROUS_WITH_SEAL)
+/** Frees a ticket. NULL is fine. */
+POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
+#endif
+
 /**
  * The system's number of the last POROUS_ERR_IO that a call of this thread answered: an errno, or what
  * WSAGetLastError returns on Windows. 0 if there was none, or it has no number.
  */
 POROUS_API int32_t porous_os_error(void);
-#endif
 
-#if defined(POROUS_WITH_UDP)
 /**
  * Writes the text of the last POROUS_ERR_IO that a call of this thread answered, with a 0 at its end: it has the
  * address, and what the system says. Returns its length.
@@ -1365,7 +1728,6 @@ POROUS_API int32_t porous_os_error(void);
 POROUS_API
 porous_status porous_os_error_text(char *text,
                                    size_t cap);
-#endif
 
 /**
  * Names the function that is told when a bug of porous was caught, with the place and the text, in any thread.

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 
 use chacha20::ChaCha20Rng;
 #[cfg(feature = "seal")]
-use porous_proto::seal::Security;
+use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     ChannelId, Config, Disconnect, Disposition, Ecn, Host, HostStats, Instant, Listen, Payload,
     Peer, PeerId, Received, SendOptions,
@@ -109,6 +109,20 @@ impl Level for CoreHost {
 
     fn connect(&mut self, to: &[porous_address], greeting: &[u8]) -> Result<PeerId, porous_status> {
         number(self.host.connect_with(self.now, to, greeting))
+    }
+
+    #[cfg(feature = "seal")]
+    fn connect_sealed(
+        &mut self,
+        to: &[porous_address],
+        with: &Credentials,
+    ) -> Result<PeerId, porous_status> {
+        number(self.host.connect_sealed(self.now, to, with))
+    }
+
+    #[cfg(feature = "seal")]
+    fn set_security(&mut self, security: Security) {
+        self.host.set_security(security);
     }
 
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status> {

@@ -7,6 +7,8 @@ use core::time::Duration;
 
 use alloc::boxed::Box;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
 };
@@ -64,6 +66,14 @@ pub(crate) trait Level: Send {
 
     fn listen(&mut self, policy: Listen) -> Result<(), porous_status>;
     fn connect(&mut self, to: &[porous_address], greeting: &[u8]) -> Result<PeerId, porous_status>;
+    #[cfg(feature = "seal")]
+    fn connect_sealed(
+        &mut self,
+        to: &[porous_address],
+        with: &Credentials,
+    ) -> Result<PeerId, porous_status>;
+    #[cfg(feature = "seal")]
+    fn set_security(&mut self, security: Security);
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status>;
     fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), porous_status>;
     fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status>;

@@ -43,7 +43,15 @@ pub mod blob;
 
 pub mod stats;
 
-#[cfg(feature = "udp")]
+#[cfg(feature = "seal")]
+pub mod security;
+
+#[cfg(feature = "seal")]
+pub mod credentials;
+
+#[cfg(feature = "seal")]
+pub mod ticket;
+
 pub mod os_error;
 pub mod panic;
 

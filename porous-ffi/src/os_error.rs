@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Keeps an error for the program, and gives the number that the call answers.
-pub(crate) fn remember(error: io::Error) -> porous_status {
+pub(crate) fn remember(error: &io::Error) -> porous_status {
     LAST.with_borrow_mut(|last| *last = (error.raw_os_error().unwrap_or(0), error.to_string()));
     POROUS_ERR_IO
 }

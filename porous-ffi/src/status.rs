@@ -107,6 +107,23 @@ pub const POROUS_ERR_CONFIG_SUITES: i32 = -58;
 /// A value is zero that must not be.
 pub const POROUS_ERR_CONFIG_ZERO: i32 = -59;
 
+/// A host has 2 key pairs, 4 psks and 4 token keys at most.
+pub const POROUS_ERR_SECURITY_TOO_MANY: i32 = -70;
+/// A suite has no such secret key: generate another one.
+pub const POROUS_ERR_SECURITY_WEAK: i32 = -71;
+/// A token names 4 servers at most.
+pub const POROUS_ERR_CLAIMS_AUDIENCES: i32 = -72;
+/// The user data of a token have more than 255 bytes.
+pub const POROUS_ERR_CLAIMS_USER_DATA: i32 = -73;
+/// A ticket has more than 32 addresses.
+pub const POROUS_ERR_TICKET_SERVERS: i32 = -74;
+/// The text of a ticket is not base64.
+pub const POROUS_ERR_TICKET_BASE64: i32 = -75;
+/// A ticket was made by a later version.
+pub const POROUS_ERR_TICKET_VERSION: i32 = -76;
+/// This is no ticket, or no token.
+pub const POROUS_ERR_TICKET_MALFORMED: i32 = -77;
+
 /// The failure that a condition stands for.
 pub(crate) const fn check(holds: bool, or: porous_status) -> Result<(), porous_status> {
     if holds { Ok(()) } else { Err(or) }
@@ -215,6 +232,41 @@ impl Numbered for ConfigError {
     }
 }
 
+#[cfg(feature = "seal")]
+impl Numbered for porous_proto::seal::SecurityError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::TooMany => POROUS_ERR_SECURITY_TOO_MANY,
+            Self::Weak => POROUS_ERR_SECURITY_WEAK,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
+#[cfg(feature = "seal")]
+impl Numbered for porous_proto::seal::ClaimsError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::TooManyAudiences => POROUS_ERR_CLAIMS_AUDIENCES,
+            Self::UserDataTooLong => POROUS_ERR_CLAIMS_USER_DATA,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
+#[cfg(feature = "seal")]
+impl Numbered for porous_token::TicketError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::TooManyServers => POROUS_ERR_TICKET_SERVERS,
+            Self::NotBase64 => POROUS_ERR_TICKET_BASE64,
+            Self::Version => POROUS_ERR_TICKET_VERSION,
+            Self::Malformed => POROUS_ERR_TICKET_MALFORMED,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
 /// The meaning of each number.
 const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_OK, c"done"),
@@ -260,6 +312,14 @@ const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_ERR_CONFIG_REPLY_LIMIT, c"limits of replies must be at most 1000000 a second"),
     (POROUS_ERR_CONFIG_SUITES, c"each suite must be named once"),
     (POROUS_ERR_CONFIG_ZERO, c"a value must not be zero"),
+    (POROUS_ERR_SECURITY_TOO_MANY, c"a host has two key pairs, four psks and four token keys at most: leave the oldest out"),
+    (POROUS_ERR_SECURITY_WEAK, c"a suite has no such secret key: generate another one"),
+    (POROUS_ERR_CLAIMS_AUDIENCES, c"a token names at most 4 servers: name none to mean all"),
+    (POROUS_ERR_CLAIMS_USER_DATA, c"user data has at most 255 bytes: keep the rest at the backend"),
+    (POROUS_ERR_TICKET_SERVERS, c"a ticket has at most 32 addresses: leave some out"),
+    (POROUS_ERR_TICKET_BASE64, c"a ticket is base64: check that all of it was passed on"),
+    (POROUS_ERR_TICKET_VERSION, c"a ticket of an unknown version: use a newer library"),
+    (POROUS_ERR_TICKET_MALFORMED, c"this is no ticket and no token: check that all of it was passed on"),
 ];
 
 /// The version of the library: major * 65536 + minor * 256 + patch.

@@ -8,6 +8,8 @@ use std::io;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
 };
@@ -33,7 +35,7 @@ impl BoundHost {
 
     /// What a call answers that works with the socket.
     fn answer(result: io::Result<()>) -> Result<porous_status, porous_status> {
-        result.map_err(os_error::remember)?;
+        result.map_err(|error| os_error::remember(&error))?;
         Ok(POROUS_OK)
     }
 }
@@ -54,6 +56,20 @@ impl Level for BoundHost {
 
     fn connect(&mut self, to: &[porous_address], greeting: &[u8]) -> Result<PeerId, porous_status> {
         number(self.0.connect_with(&sockets(to)?, greeting))
+    }
+
+    #[cfg(feature = "seal")]
+    fn connect_sealed(
+        &mut self,
+        to: &[porous_address],
+        with: &Credentials,
+    ) -> Result<PeerId, porous_status> {
+        number(self.0.connect_sealed(&sockets(to)?, with))
+    }
+
+    #[cfg(feature = "seal")]
+    fn set_security(&mut self, security: Security) {
+        self.0.set_security(security);
     }
 
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status> {
@@ -146,7 +162,7 @@ pub(crate) unsafe fn bind(
     let (config, address) = unsafe { (porous_config::take(config)?, text(address)?) };
     let found = address.to_socket_addrs().map_err(|_| POROUS_ERR_ADDRESS)?;
     let found: Vec<SocketAddr> = found.collect();
-    UdpHost::bind(&found[..], config).map_err(os_error::remember)
+    UdpHost::bind(&found[..], config).map_err(|error| os_error::remember(&error))
 }
 
 /// Makes a host on a new UDP socket. `address` is as "0.0.0.0:4000" or "[::]:4000", for all addresses of the
@@ -183,7 +199,9 @@ pub unsafe extern "C" fn porous_udp_adopt(
             porous_host::hand_out(out, || {
                 let config = porous_config::take(config)?;
                 let host = UdpHost::from_socket(crate::socket::take(socket)?, config);
-                Ok(Box::new(BoundHost(host.map_err(os_error::remember)?)))
+                Ok(Box::new(BoundHost(
+                    host.map_err(|error| os_error::remember(&error))?,
+                )))
             })
         }
     })
@@ -261,7 +279,11 @@ pub unsafe extern "C" fn porous_udp_address(
     // SAFETY: a host and an address, as the header demands.
     unsafe {
         enter(host, |host| {
-            let address = host.udp()?.0.local_addr().map_err(os_error::remember)?;
+            let address = host
+                .udp()?
+                .0
+                .local_addr()
+                .map_err(|error| os_error::remember(&error))?;
             write(out, address.into())?;
             Ok(POROUS_OK)
         })

@@ -83,14 +83,20 @@
 #define POROUS_ERR_ADDRESS (-9)
 
 /**
- * The system refused: porous_os_error tells more. Of porous_udp_step, porous_udp_transmit and porous_udp_wait:
- * the socket is of no more use, so make a new host.
+ * The system refused: porous_io_error_text tells more. Of porous_udp_step, porous_udp_transmit and
+ * porous_udp_wait: the socket is of no more use, so make a new host.
  */
 #define POROUS_ERR_IO (-10)
 /** This build of the library cannot do it. */
 #define POROUS_ERR_UNSUPPORTED (-11)
 /** The library has an error that this version of the interface has no number for. */
 #define POROUS_ERR_OTHER (-12)
+/** As POROUS_ERR_IO: another program has the port. */
+#define POROUS_ERR_IN_USE (-13)
+/** As POROUS_ERR_IO: the machine does not have the address. */
+#define POROUS_ERR_NOT_AVAILABLE (-14)
+/** As POROUS_ERR_IO: the system does not allow it. */
+#define POROUS_ERR_NOT_PERMITTED (-15)
 /** There is no such peer, or it has ended. A new connection has a new peer. */
 #define POROUS_ERR_UNKNOWN_PEER (-20)
 /** The peer is not connected yet: wait for POROUS_EVENT_CONNECTED. */
@@ -1092,7 +1098,8 @@ porous_status porous_core_unix_time(struct porous_host *host,
  * machine; with port 0 the system chooses one. A client binds to "[::]:0", or to "0.0.0.0:0" where there is no
  * IPv6. A name is looked up.
  *
- * Errors: those of porous_config_check; POROUS_ERR_ADDRESS, POROUS_ERR_UTF8; POROUS_ERR_IO.
+ * Errors: those of porous_config_check; POROUS_ERR_ADDRESS, POROUS_ERR_UTF8; POROUS_ERR_IN_USE,
+ * POROUS_ERR_NOT_AVAILABLE, POROUS_ERR_NOT_PERMITTED, POROUS_ERR_IO.
  */
 POROUS_API
 porous_status porous_udp_bind(const struct porous_config *config,
@@ -1714,19 +1721,13 @@ POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
 #endif
 
 /**
- * The system's number of the last POROUS_ERR_IO that a call of this thread answered: an errno, or what
- * WSAGetLastError returns on Windows. 0 if there was none, or it has no number.
- */
-POROUS_API int32_t porous_os_error(void);
-
-/**
- * Writes the text of the last POROUS_ERR_IO that a call of this thread answered, with a 0 at its end: it has the
- * address, and what the system says. Returns its length.
+ * Writes what the system said when the last call of this thread failed with POROUS_ERR_IO, POROUS_ERR_IN_USE,
+ * POROUS_ERR_NOT_AVAILABLE or POROUS_ERR_NOT_PERMITTED, with a 0 at its end: empty if none did. Returns its length.
  *
  * Errors: POROUS_ERR_SMALL.
  */
 POROUS_API
-porous_status porous_os_error_text(char *text,
+porous_status porous_io_error_text(char *text,
                                    size_t cap);
 
 /**

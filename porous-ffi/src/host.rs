@@ -221,3 +221,82 @@ pub unsafe extern "C" fn porous_host_free(host: *mut porous_host) -> porous_stat
         Ok(POROUS_OK)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use core::ffi::c_void;
+    use core::ptr;
+    use std::sync::Mutex;
+
+    use alloc::borrow::ToOwned;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::config::porous_config;
+    use crate::connect::{porous_is_empty, porous_listen};
+    use crate::core_host::porous_core_new;
+    use crate::panic::porous_on_panic;
+
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn told(user: *mut c_void, text: *const core::ffi::c_char, len: usize) {
+        assert_eq!(user, ptr::dangling_mut::<u8>().cast());
+        // SAFETY: the library gives a text of this length.
+        let text = unsafe { core::slice::from_raw_parts(text.cast(), len) };
+        let text = core::str::from_utf8(text).unwrap().to_owned();
+        TOLD.lock().unwrap().push(text);
+    }
+
+    fn host() -> *mut porous_host {
+        let mut config: porous_config = crate::sized::zeroed();
+        config.size = u32::try_from(size_of::<porous_config>()).unwrap();
+        let mut host = ptr::null_mut();
+        // SAFETY: a configuration, 32 bytes and a pointer.
+        let made = unsafe { porous_core_new(&config, [7; 32].as_ptr(), &mut host) };
+        assert_eq!(made, POROUS_OK);
+        host
+    }
+
+    #[test]
+    fn a_host_with_a_bug_is_told_of_and_does_nothing_any_more() {
+        let (broken, well) = (host(), host());
+        // SAFETY: hosts that were handed out, and a function of this type.
+        unsafe {
+            assert_eq!(
+                porous_on_panic(Some(told), ptr::dangling_mut::<u8>().cast()),
+                POROUS_OK
+            );
+            assert_eq!(enter(broken, |_| panic!("a bug")), POROUS_ERR_PANIC);
+            assert_eq!(porous_on_panic(None, ptr::null_mut()), POROUS_OK);
+            for _ in 0..2 {
+                assert_eq!(porous_is_empty(broken), POROUS_ERR_PANIC);
+                assert_eq!(porous_listen(broken, 1), POROUS_ERR_PANIC);
+            }
+            assert_eq!(porous_listen(well, 1), POROUS_OK);
+            assert_eq!(porous_host_free(broken), POROUS_OK);
+            assert_eq!(porous_host_free(well), POROUS_OK);
+        }
+        let told = TOLD.lock().unwrap();
+        // Where the panic was, and its text.
+        let is_it = |text: &String| text.contains("a bug") && text.contains("host.rs");
+        assert!(told.iter().any(is_it), "{told:?}");
+    }
+
+    #[test]
+    fn a_call_into_a_host_that_is_in_a_call_does_nothing() {
+        let host = host();
+        let mut answers = [POROUS_OK; 2];
+        // SAFETY: a host that was handed out.
+        unsafe {
+            let answer = enter(host, |_| {
+                answers = [porous_listen(host, 1), porous_host_free(host)];
+                Ok(7)
+            });
+            assert_eq!(answer, 7);
+            assert_eq!(answers, [POROUS_ERR_BUSY; 2]);
+            assert_eq!(porous_listen(host, 1), POROUS_OK);
+            assert_eq!(porous_host_free(host), POROUS_OK);
+        }
+    }
+}

@@ -52,7 +52,7 @@ pub mod credentials;
 #[cfg(feature = "seal")]
 pub mod ticket;
 
-pub mod os_error;
+pub mod io_error;
 pub mod panic;
 
 mod pointers;

@@ -5,7 +5,7 @@ use porous_proto::seal::{Provider, Psk, SecretKey, Security, Suite, TokenKey};
 use rand_core::TryRng;
 
 use crate::host::{enter, porous_host};
-use crate::os_error;
+use crate::io_error;
 use crate::panic::guard;
 use crate::pointers::{array, read, wanted, write};
 use crate::sized::{read_sized, sized};
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn porous_set_security(
 pub(crate) fn draw() -> Result<[u8; 32], porous_status> {
     let mut bytes = [0; 32];
     let drawn = getrandom::SysRng.try_fill_bytes(&mut bytes);
-    drawn.map_err(|error| os_error::remember(&std::io::Error::other(error)))?;
+    drawn.map_err(|error| io_error::remember(&std::io::Error::other(error)))?;
     Ok(bytes)
 }
 

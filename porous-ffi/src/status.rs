@@ -35,13 +35,20 @@ pub const POROUS_ERR_SMALL: i32 = -7;
 pub const POROUS_ERR_UTF8: i32 = -8;
 /// A text is no address, or a name has none; or an address is of a kind that has no place here.
 pub const POROUS_ERR_ADDRESS: i32 = -9;
-/// The system refused: porous_os_error tells more. Of porous_udp_step, porous_udp_transmit and porous_udp_wait:
-/// the socket is of no more use, so make a new host.
+/// The system refused: porous_io_error_text tells more. Of porous_udp_step, porous_udp_transmit and
+/// porous_udp_wait: the socket is of no more use, so make a new host.
 pub const POROUS_ERR_IO: i32 = -10;
 /// This build of the library cannot do it.
 pub const POROUS_ERR_UNSUPPORTED: i32 = -11;
 /// The library has an error that this version of the interface has no number for.
 pub const POROUS_ERR_OTHER: i32 = -12;
+
+/// As POROUS_ERR_IO: another program has the port.
+pub const POROUS_ERR_IN_USE: i32 = -13;
+/// As POROUS_ERR_IO: the machine does not have the address.
+pub const POROUS_ERR_NOT_AVAILABLE: i32 = -14;
+/// As POROUS_ERR_IO: the system does not allow it.
+pub const POROUS_ERR_NOT_PERMITTED: i32 = -15;
 
 /// There is no such peer, or it has ended. A new connection has a new peer.
 pub const POROUS_ERR_UNKNOWN_PEER: i32 = -20;
@@ -279,7 +286,10 @@ const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_ERR_SMALL, c"the buffer is too small: give a larger one, nothing was lost"),
     (POROUS_ERR_UTF8, c"the text is not UTF-8"),
     (POROUS_ERR_ADDRESS, c"this is no address, or none that fits here"),
-    (POROUS_ERR_IO, c"the system refused: see porous_os_error"),
+    (POROUS_ERR_IO, c"the system refused: see porous_io_error_text"),
+    (POROUS_ERR_IN_USE, c"another program has the port, or this one"),
+    (POROUS_ERR_NOT_AVAILABLE, c"the machine does not have the address"),
+    (POROUS_ERR_NOT_PERMITTED, c"the system does not allow it"),
     (POROUS_ERR_UNSUPPORTED, c"this build of the library cannot do that"),
     (POROUS_ERR_OTHER, c"an error without a number: the library is newer than its interface"),
     (POROUS_ERR_UNKNOWN_PEER, c"no such peer, or it has ended: a new connection has a new peer"),

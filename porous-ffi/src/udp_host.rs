@@ -19,7 +19,7 @@ use crate::address::porous_address;
 use crate::config::porous_config;
 use crate::event::porous_event;
 use crate::host::{Level, Rate, enter, farewell, porous_host};
-use crate::os_error;
+use crate::io_error;
 use crate::panic::guard;
 use crate::pointers::{text, write};
 use crate::status::{POROUS_ERR_ADDRESS, POROUS_OK, number, porous_status};
@@ -35,7 +35,7 @@ impl BoundHost {
 
     /// What a call answers that works with the socket.
     fn answer(result: io::Result<()>) -> Result<porous_status, porous_status> {
-        result.map_err(|error| os_error::remember(&error))?;
+        result.map_err(|error| io_error::remember(&error))?;
         Ok(POROUS_OK)
     }
 }
@@ -162,14 +162,15 @@ pub(crate) unsafe fn bind(
     let (config, address) = unsafe { (porous_config::take(config)?, text(address)?) };
     let found = address.to_socket_addrs().map_err(|_| POROUS_ERR_ADDRESS)?;
     let found: Vec<SocketAddr> = found.collect();
-    UdpHost::bind(&found[..], config).map_err(|error| os_error::remember(&error))
+    UdpHost::bind(&found[..], config).map_err(|error| io_error::remember(&error))
 }
 
 /// Makes a host on a new UDP socket. `address` is as "0.0.0.0:4000" or "[::]:4000", for all addresses of the
 /// machine; with port 0 the system chooses one. A client binds to "[::]:0", or to "0.0.0.0:0" where there is no
 /// IPv6. A name is looked up.
 ///
-/// Errors: those of porous_config_check; POROUS_ERR_ADDRESS, POROUS_ERR_UTF8; POROUS_ERR_IO.
+/// Errors: those of porous_config_check; POROUS_ERR_ADDRESS, POROUS_ERR_UTF8; POROUS_ERR_IN_USE,
+/// POROUS_ERR_NOT_AVAILABLE, POROUS_ERR_NOT_PERMITTED, POROUS_ERR_IO.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn porous_udp_bind(
     config: *const porous_config,
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn porous_udp_adopt(
                 let config = porous_config::take(config)?;
                 let host = UdpHost::from_socket(crate::socket::take(socket)?, config);
                 Ok(Box::new(BoundHost(
-                    host.map_err(|error| os_error::remember(&error))?,
+                    host.map_err(|error| io_error::remember(&error))?,
                 )))
             })
         }
@@ -283,7 +284,7 @@ pub unsafe extern "C" fn porous_udp_address(
                 .udp()?
                 .0
                 .local_addr()
-                .map_err(|error| os_error::remember(&error))?;
+                .map_err(|error| io_error::remember(&error))?;
             write(out, address.into())?;
             Ok(POROUS_OK)
         })

@@ -93,8 +93,10 @@ impl Build<'_> {
     #[track_caller]
     fn program(&self, name: &str) -> PathBuf {
         let kind = if self.is_shared { "shared" } else { "static" };
-        let options = self.options.concat().replace(['/', ','], "_");
-        let program = folder().join(format!("c-{name}-{}{options}-{kind}", self.compiler));
+        let standard = self.options.first().unwrap_or(&"");
+        let checks = self.options.len();
+        let file = format!("c-{name}-{}{standard}-{checks}-{kind}", self.compiler);
+        let program = folder().join(file);
         let mut command = Command::new(self.compiler);
         command
             .args(self.options)
@@ -175,11 +177,56 @@ fn the_header_is_a_header_of_cpp_too() {
     }
 }
 
+/// The programs that call each function, and what they are given.
+const PROGRAMS: [(&str, &[&str]); 5] = [
+    ("api_values", &[]),
+    ("api_core", &[]),
+    ("api_udp", &[]),
+    ("api_seal", &[]),
+    ("soak", &["40"]),
+];
+
 #[test]
-fn the_example_leaks_nothing() {
-    if has("valgrind", true) {
+fn each_function_answers_as_the_header_says_under_sanitizers() {
+    if !has("gcc", true) {
+        return;
+    }
+    let options = [
+        "-std=c11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "-Wconversion",
+        // Not each program needs all of check.h.
+        "-Wno-unused-function",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+    ];
+    for (name, arguments) in PROGRAMS {
+        let build = Build {
+            options: &options,
+            ..Build::GCC
+        };
+        let program = build.program(name);
+        run(Command::new(program).args(arguments));
+    }
+}
+
+#[test]
+fn nothing_is_leaked_or_read_before_it_is_written() {
+    if !has("gcc", true) || !has("valgrind", true) {
+        return;
+    }
+    for (name, arguments) in PROGRAMS {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
-        assert_eq!(run(command.arg(Build::GCC.program("hello"))), "hello\n");
+        command.arg(Build::GCC.program(name));
+        // Valgrind takes its time.
+        run(command.args(arguments.iter().map(|_| "3")));
     }
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    assert_eq!(run(command.arg(Build::GCC.program("hello"))), "hello\n");
 }

@@ -173,6 +173,10 @@
 #define POROUS_ERR_TICKET_VERSION (-76)
 /** This is no ticket, or no token. */
 #define POROUS_ERR_TICKET_MALFORMED (-77)
+/** The queue to the network thread is full: poll, and try again in the next turn. */
+#define POROUS_ERR_THREAD_FULL (-80)
+/** The network thread has ended, or was closed: make a new one. */
+#define POROUS_ERR_THREAD_ENDED (-81)
 
 /** No address: what zeroed memory is. */
 #define POROUS_ADDRESS_NONE 0
@@ -359,6 +363,73 @@
 /** The connection is over, and the peer is deleted soon. */
 #define POROUS_STATE_ZOMBIE 5
 
+#if defined(POROUS_WITH_UDP)
+/** An event: `event`. Never POROUS_EVENT_READABLE. */
+#define POROUS_OUTPUT_EVENT 1
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** A packet has come: `peer`, `packet`, `what`. */
+#define POROUS_OUTPUT_PACKET 2
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** An attempt to connect has begun: `peer`, and the first of the addresses in `address`. */
+#define POROUS_OUTPUT_CONNECTING 3
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** An attempt to connect did not begin: `status`, and the first of the addresses in `address`. */
+#define POROUS_OUTPUT_NOT_CONNECTING 4
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The host cannot listen: `status`. */
+#define POROUS_OUTPUT_NOT_LISTENING 5
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** An answer to POROUS_EVENT_REQUEST came too late, or twice: `peer`, `status`. */
+#define POROUS_OUTPUT_NOT_ANSWERED 6
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * A packet could not be sent and comes back: `peer`, `packet`, `what`, `status`. Send it again by
+ * porous_thread_send_packet, or free it. After POROUS_ERR_FULL nothing is sent to the peer until
+ * POROUS_EVENT_WRITABLE, and all packets that were sent after the first come back as well, in their order.
+ */
+#define POROUS_OUTPUT_UNSENT 7
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The answer to porous_thread_ask_stats: see porous_thread_stats. */
+#define POROUS_OUTPUT_STATS 8
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * The answer to porous_thread_ask_peer_stats: see porous_thread_peer_stats. `peer`, and `is_known` 1 if the host has
+ * the peer.
+ */
+#define POROUS_OUTPUT_PEER_STATS 9
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The answer to porous_thread_ask_send_progress: `peer`, `what.channel`, `receipt`, `progress` if `is_known` is 1. */
+#define POROUS_OUTPUT_SEND_PROGRESS 10
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The answer to porous_thread_ask_receive_progress: `peer`, `what.channel`, `progress` if `is_known` is 1. */
+#define POROUS_OUTPUT_RECEIVE_PROGRESS 11
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The thread has ended by itself, and with it all connections: `status`; porous_io_error_text says more. */
+#define POROUS_OUTPUT_ENDED 12
+#endif
+
 /**
  * Bytes to be sent. It belongs to whoever has it, and may be freed as soon as it was sent: hosts keep the bytes for
  * as long as they need them. Any thread may use it and free it.
@@ -376,6 +447,16 @@ typedef struct porous_host porous_host;
  * uses it, of which any may free it.
  */
 typedef struct porous_packet porous_packet;
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * A host on a socket in a thread of its own, which answers and acknowledges at once, however long the program's turns
+ * are. The functions that begin with porous_thread_ queue commands and never block, but for porous_thread_close and
+ * porous_thread_free. What becomes of a command is told by porous_thread_poll. One thread of the program at a time uses
+ * it.
+ */
+typedef struct porous_thread porous_thread;
+#endif
 
 #if defined(POROUS_WITH_SEAL)
 /**
@@ -922,6 +1003,44 @@ typedef struct porous_claims {
  * POROUS_ERR_BUSY.
  */
 typedef void (*porous_told)(void *user, const char *text, size_t len);
+
+#if defined(POROUS_WITH_HOOKS)
+/** Gives `size` bytes, more than 0, aligned to `align`, a power of two; NULL if there are none. */
+typedef void *(*porous_alloc)(void *user, size_t size, size_t align);
+#endif
+
+#if defined(POROUS_WITH_HOOKS)
+/** Takes memory back that the other function has given, with the size and the alignment that it was asked for. */
+typedef void (*porous_dealloc)(void *user, void *memory, size_t size, size_t align);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** What a network thread tells. A field that does not belong to the type is 0. */
+typedef struct porous_output {
+  /** sizeof(porous_output). */
+  uint32_t size;
+  /** One of POROUS_OUTPUT_. Skip those that you do not know. */
+  uint32_t type;
+  /** The peer. */
+  porous_peer peer;
+  /** The packet, which belongs to the program from now on: free it by porous_packet_free. */
+  struct porous_packet *packet;
+  /** The channel, mode and length of the packet. */
+  struct porous_received what;
+  /** The receipt that was asked for. */
+  uint64_t receipt;
+  /** How far the packet has come. */
+  struct porous_progress progress;
+  /** An address that was given. */
+  struct porous_address address;
+  /** Why something was not done: a POROUS_ERR_. */
+  porous_status status;
+  /** 1 if there is what was asked for. */
+  uint32_t is_known;
+  /** The event. */
+  struct porous_event event;
+} porous_output;
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -1720,6 +1839,7 @@ POROUS_API porous_status porous_ticket_expires(const struct porous_ticket *ticke
 POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
 #endif
 
+#if (defined(POROUS_WITH_UDP) || defined(POROUS_WITH_SEAL))
 /**
  * Writes what the system said when the last call of this thread failed with POROUS_ERR_IO, POROUS_ERR_IN_USE,
  * POROUS_ERR_NOT_AVAILABLE or POROUS_ERR_NOT_PERMITTED, with a 0 at its end: empty if none did. Returns its length.
@@ -1729,6 +1849,7 @@ POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
 POROUS_API
 porous_status porous_io_error_text(char *text,
                                    size_t cap);
+#endif
 
 /**
  * Names the function that is told when a bug of porous was caught, with the place and the text, in any thread.
@@ -1739,6 +1860,309 @@ porous_status porous_io_error_text(char *text,
 POROUS_API
 porous_status porous_on_panic(porous_told told,
                               void *user);
+
+#if defined(POROUS_WITH_HOOKS)
+/**
+ * Has all memory of the library come from these functions, for the whole process. They are called by any thread,
+ * perhaps by several at once, and must not call the library. Call this before any other function but
+ * porous_check_abi, and once.
+ *
+ * Errors: POROUS_ERR_BUSY if the library has asked the system for memory before, or has other functions.
+ */
+POROUS_API
+porous_status porous_set_allocator(porous_alloc alloc,
+                                   porous_dealloc dealloc,
+                                   void *user);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Makes a host as porous_udp_bind does, in a thread of its own.
+ *
+ * Errors: those of porous_udp_bind.
+ */
+POROUS_API
+porous_status porous_thread_bind(const struct porous_config *config,
+                                 const char *address,
+                                 struct porous_thread **out);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Makes a host as porous_udp_adopt does, in a thread of its own.
+ *
+ * Errors: those of porous_udp_adopt.
+ */
+POROUS_API
+porous_status porous_thread_adopt(const struct porous_config *config,
+                                  ptrdiff_t socket,
+                                  struct porous_thread **out);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Takes the next thing that the thread tells. Returns 1 if there was one; call it in each turn until it returns 0. Set
+ * output->size before the first call. Outputs that are not taken wait, up to 1 MiB; beyond that the peers are held
+ * back.
+ */
+POROUS_API
+porous_status porous_thread_poll(struct porous_thread *thread,
+                                 struct porous_output *output);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Tells the address that the socket is bound to. */
+POROUS_API
+porous_status porous_thread_address(const struct porous_thread *thread,
+                                    struct porous_address *out);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Tells what the last POROUS_OUTPUT_STATS has told. Set stats->size before. */
+POROUS_API
+porous_status porous_thread_stats(const struct porous_thread *thread,
+                                  struct porous_host_stats *stats);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Tells what the last POROUS_OUTPUT_PEER_STATS has told; all of it 0 if the host had no such peer. `state`, `channels`,
+ * `max_packet` and `remote_timeout_us` are 0. Set stats->size before.
+ */
+POROUS_API
+porous_status porous_thread_peer_stats(const struct porous_thread *thread,
+                                       struct porous_peer_stats *stats);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Ends all connections and the thread, and waits for the end: see porous_udp_close. All that was sent before goes to
+ * the host, and what comes meanwhile is lost. Free the thread afterwards.
+ *
+ * Errors: POROUS_ERR_IO if the thread had ended by itself; POROUS_ERR_THREAD_ENDED if it was closed before.
+ */
+POROUS_API
+porous_status porous_thread_close(struct porous_thread *thread,
+                                  uint32_t code,
+                                  uint64_t flush_at_most_us);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Frees a thread. NULL is fine. One that was not closed is closed, at once and with code 0, for which this waits.
+ *
+ * Errors: POROUS_ERR_BUSY, and nothing is freed, from a callback.
+ */
+POROUS_API
+porous_status porous_thread_free(struct porous_thread *thread);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Says whether strangers may connect: one of POROUS_LISTEN_. POROUS_OUTPUT_NOT_LISTENING tells if they never may.
+ *
+ * Errors, of this and all commands: POROUS_ERR_THREAD_FULL, POROUS_ERR_THREAD_ENDED.
+ */
+POROUS_API
+porous_status porous_thread_listen(struct porous_thread *thread,
+                                   uint32_t policy);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Begins to connect, as porous_connect_any does. POROUS_OUTPUT_CONNECTING names the peer, or
+ * POROUS_OUTPUT_NOT_CONNECTING says why not.
+ */
+POROUS_API
+porous_status porous_thread_connect(struct porous_thread *thread,
+                                    const struct porous_address *to,
+                                    size_t to_count,
+                                    const void *greeting,
+                                    size_t greeting_len);
+#endif
+
+#if (defined(POROUS_WITH_UDP) && defined(POROUS_WITH_SEAL))
+/**
+ * Begins to make a sealed connection, as porous_connect_sealed does. POROUS_OUTPUT_CONNECTING names the peer, or
+ * POROUS_OUTPUT_NOT_CONNECTING says why not.
+ */
+POROUS_API
+porous_status porous_thread_connect_sealed(struct porous_thread *thread,
+                                           const struct porous_address *to,
+                                           size_t to_count,
+                                           const struct porous_credentials *with);
+#endif
+
+#if (defined(POROUS_WITH_UDP) && defined(POROUS_WITH_SEAL))
+/**
+ * Says how the host seals, as porous_set_security does.
+ *
+ * Errors: those of porous_set_security.
+ */
+POROUS_API
+porous_status porous_thread_set_security(struct porous_thread *thread,
+                                         const struct porous_security *security);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Lets a peer in that asked by POROUS_EVENT_REQUEST. */
+POROUS_API porous_status porous_thread_accept(struct porous_thread *thread, porous_peer peer);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Turns a peer away that asked by POROUS_EVENT_REQUEST, with up to 64 bytes for its application.
+ *
+ * Errors: POROUS_ERR_TOO_LONG.
+ */
+POROUS_API
+porous_status porous_thread_refuse(struct porous_thread *thread,
+                                   porous_peer peer,
+                                   const void *data,
+                                   size_t len);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Queues a packet, of which the bytes are copied, and wakes the thread to send it. What only the host can find brings
+ * the packet back, by POROUS_OUTPUT_UNSENT.
+ *
+ * Errors: those of porous_send_with. After POROUS_ERR_FULL an earlier packet has come back.
+ */
+POROUS_API
+porous_status porous_thread_send(struct porous_thread *thread,
+                                 porous_peer peer,
+                                 uint8_t channel,
+                                 const void *data,
+                                 size_t len,
+                                 const struct porous_send_options *options);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** As porous_thread_send, without a copy: see porous_send_blob. */
+POROUS_API
+porous_status porous_thread_send_blob(struct porous_thread *thread,
+                                      porous_peer peer,
+                                      uint8_t channel,
+                                      const struct porous_blob *blob,
+                                      const struct porous_send_options *options);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Sends a packet again that has come back by POROUS_OUTPUT_UNSENT, as it was sent before and without a copy. The caller
+ * keeps the packet, and frees it.
+ *
+ * Errors: those of porous_thread_send; POROUS_ERR_VALUE for a packet that was received.
+ */
+POROUS_API
+porous_status porous_thread_send_packet(struct porous_thread *thread,
+                                        porous_peer peer,
+                                        uint8_t channel,
+                                        const struct porous_packet *packet);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Cancels the packets of a channel that were sent with this receipt. POROUS_EVENT_RECEIPT tells what becomes of them. */
+POROUS_API
+porous_status porous_thread_cancel(struct porous_thread *thread,
+                                   porous_peer peer,
+                                   uint8_t channel,
+                                   uint64_t receipt);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Ends a connection, as porous_disconnect does. POROUS_EVENT_DISCONNECTED follows. */
+POROUS_API
+porous_status porous_thread_disconnect(struct porous_thread *thread,
+                                       porous_peer peer,
+                                       uint32_t code,
+                                       uint64_t flush_at_most_us);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Asks for the counters of the host: POROUS_OUTPUT_STATS follows. */
+POROUS_API porous_status porous_thread_ask_stats(struct porous_thread *thread);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Asks for the counters and estimates of a peer: POROUS_OUTPUT_PEER_STATS follows. */
+POROUS_API porous_status porous_thread_ask_peer_stats(struct porous_thread *thread, porous_peer peer);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Asks how far the packet with a receipt has come: POROUS_OUTPUT_SEND_PROGRESS follows. */
+POROUS_API
+porous_status porous_thread_ask_send_progress(struct porous_thread *thread,
+                                              porous_peer peer,
+                                              uint8_t channel,
+                                              uint64_t receipt);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Asks how much of a packet has come on a channel: POROUS_OUTPUT_RECEIVE_PROGRESS follows. */
+POROUS_API
+porous_status porous_thread_ask_receive_progress(struct porous_thread *thread,
+                                                 porous_peer peer,
+                                                 uint8_t channel);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Changes the most that is sent to a peer, in bytes a second; 0: no limit. */
+POROUS_API
+porous_status porous_thread_set_send_rate(struct porous_thread *thread,
+                                          porous_peer peer,
+                                          uint32_t bytes_a_second);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Changes the most that a peer is asked to send, in bytes a second; 0: no limit. */
+POROUS_API
+porous_status porous_thread_set_receive_rate(struct porous_thread *thread,
+                                             porous_peer peer,
+                                             uint32_t bytes_a_second);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Changes the most that is sent on a channel to a peer, in bytes a second; 0: no limit. */
+POROUS_API
+porous_status porous_thread_set_channel_rate(struct porous_thread *thread,
+                                             porous_peer peer,
+                                             uint8_t channel,
+                                             uint32_t bytes_a_second);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Changes the most that is sent to all peers together, in bytes a second; 0: no limit. */
+POROUS_API
+porous_status porous_thread_set_host_send_rate(struct porous_thread *thread,
+                                               uint32_t bytes_a_second);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Writes what a remote application said with its request, and returns its length, 255 at most: from
+ * POROUS_EVENT_REQUEST or POROUS_EVENT_CONNECTED until POROUS_EVENT_DISCONNECTED was taken. 0 of other peers.
+ *
+ * Errors: POROUS_ERR_SMALL.
+ */
+POROUS_API
+porous_status porous_thread_greeting(const struct porous_thread *thread,
+                                     porous_peer peer,
+                                     void *buffer,
+                                     size_t cap);
+#endif
+
+#if (defined(POROUS_WITH_UDP) && defined(POROUS_WITH_SEAL))
+/**
+ * Tells what is proved of a connection, as porous_peer_secured does. Returns 1 if it is sealed, 0 if it is plain, or
+ * there is no such peer.
+ */
+POROUS_API
+porous_status porous_thread_secured(const struct porous_thread *thread,
+                                    porous_peer peer,
+                                    struct porous_secured *secured);
+#endif
 
 #ifdef __cplusplus
 }  // extern "C"

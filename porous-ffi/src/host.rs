@@ -1,8 +1,6 @@
-//! One handle for both levels, and the door into it: one call at a time, and none after a bug.
+//! One handle for both levels.
 
-use core::cell::UnsafeCell;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 
 use alloc::boxed::Box;
@@ -15,13 +13,13 @@ use porous_proto::{
 
 use crate::address::porous_address;
 use crate::core_host::CoreHost;
+use crate::door::{Door, free};
 use crate::event::porous_event;
 use crate::panic::guard;
 use crate::pointers::{wanted, write};
 use crate::receive::Pulled;
 use crate::status::{
-    POROUS_ERR_BUSY, POROUS_ERR_KIND, POROUS_ERR_NULL, POROUS_ERR_PANIC, POROUS_ERR_UNKNOWN_PEER,
-    POROUS_OK, porous_status,
+    POROUS_ERR_KIND, POROUS_ERR_NULL, POROUS_ERR_UNKNOWN_PEER, POROUS_OK, porous_status,
 };
 #[cfg(feature = "udp")]
 use crate::udp_host::BoundHost;
@@ -31,11 +29,7 @@ pub type porous_peer = u64;
 
 /// A host: without a socket, or on a UDP socket of its own. One thread at a time uses it; it may be another one
 /// later.
-pub struct porous_host {
-    /// True while a call is in the host.
-    busy: AtomicBool,
-    inside: UnsafeCell<Inside>,
-}
+pub struct porous_host(Door<Inside>);
 
 impl fmt::Debug for porous_host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,8 +41,6 @@ impl fmt::Debug for porous_host {
 pub(crate) struct Inside {
     pub(crate) level: Box<dyn Level>,
     pub(crate) pulled: Pulled,
-    /// True once a call has panicked: what it was about to do may be half done.
-    dead: bool,
 }
 
 /// What both kinds of host can do. An error is the number that the call answers.
@@ -152,20 +144,11 @@ impl porous_host {
         let inside = Inside {
             level: level()?,
             pulled: Pulled::default(),
-            dead: false,
         };
-        let host = Box::new(Self {
-            busy: AtomicBool::new(false),
-            inside: UnsafeCell::new(inside),
-        });
+        let host = Box::new(Self(Door::new(inside)));
         // SAFETY: as the caller promises.
         unsafe { write(out, Box::into_raw(host))? };
         Ok(POROUS_OK)
-    }
-
-    /// True if nobody was in the host; now somebody is.
-    fn enters(&self) -> bool {
-        !self.busy.swap(true, Ordering::Acquire)
     }
 }
 
@@ -178,23 +161,9 @@ pub(crate) unsafe fn enter(
     host: *const porous_host,
     call: impl FnOnce(&mut Inside) -> Result<porous_status, porous_status>,
 ) -> porous_status {
-    // SAFETY: as the caller promises. Only `busy` is touched before this call is the only one.
-    let Some(host) = (unsafe { host.as_ref() }) else {
-        return POROUS_ERR_NULL;
-    };
-    if !host.enters() {
-        return POROUS_ERR_BUSY;
-    }
-    // SAFETY: no other call is in the host until `busy` is false again.
-    let inside = unsafe { &mut *host.inside.get() };
-    let mut answer = POROUS_ERR_PANIC;
-    if !inside.dead {
-        answer = guard(|| call(inside));
-        // No call answers this by itself.
-        inside.dead = answer == POROUS_ERR_PANIC;
-    }
-    host.busy.store(false, Ordering::Release);
-    answer
+    // SAFETY: as the caller promises.
+    let host = unsafe { host.as_ref() };
+    host.map_or(POROUS_ERR_NULL, |host| host.0.enter(call))
 }
 
 /// Frees a host. NULL is fine. A host on a socket tells each peer once that the connection ends, and does not
@@ -205,19 +174,7 @@ pub(crate) unsafe fn enter(
 pub unsafe extern "C" fn porous_host_free(host: *mut porous_host) -> porous_status {
     guard(|| {
         // SAFETY: NULL, or a host that nobody has freed, as the header demands.
-        let Some(handle) = (unsafe { host.as_ref() }) else {
-            return Ok(POROUS_OK);
-        };
-        if !handle.enters() {
-            return Err(POROUS_ERR_BUSY);
-        }
-        // SAFETY: as above, and `handle` is not used any more.
-        let handle = unsafe { Box::from_raw(host) };
-        let inside = handle.inside.into_inner();
-        if inside.dead {
-            // To drop what is half done may do more harm than to keep it.
-            core::mem::forget(inside);
-        }
+        unsafe { free(host, |host| &host.0, |host| host.0)? };
         Ok(POROUS_OK)
     })
 }
@@ -237,6 +194,7 @@ mod tests {
     use crate::connect::{porous_is_empty, porous_listen};
     use crate::core_host::porous_core_new;
     use crate::panic::porous_on_panic;
+    use crate::status::{POROUS_ERR_BUSY, POROUS_ERR_PANIC};
 
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 

@@ -52,9 +52,22 @@ pub mod credentials;
 #[cfg(feature = "seal")]
 pub mod ticket;
 
+#[cfg(any(feature = "udp", feature = "seal"))]
 pub mod io_error;
 pub mod panic;
 
+#[cfg(feature = "hooks")]
+pub mod allocator;
+
+#[cfg(feature = "udp")]
+pub mod output;
+#[cfg(feature = "udp")]
+pub mod thread;
+
+#[cfg(feature = "udp")]
+pub mod thread_commands;
+
+mod door;
 mod pointers;
 mod sized;
 #[cfg(feature = "udp")]

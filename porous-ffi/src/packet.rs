@@ -5,6 +5,7 @@ use core::ffi::c_void;
 use alloc::boxed::Box;
 
 use bytes::Bytes;
+use porous_proto::SendOptions;
 
 use crate::panic::guard;
 use crate::status::POROUS_OK;
@@ -12,12 +13,20 @@ use crate::status::POROUS_OK;
 /// A packet that was received. It belongs to whoever has it, and stays when its host is freed. One thread at a time
 /// uses it, of which any may free it.
 #[derive(Debug)]
-pub struct porous_packet(Bytes);
+pub struct porous_packet {
+    pub(crate) bytes: Bytes,
+    /// How it was sent, if it comes back from a network thread.
+    #[cfg_attr(
+        not(feature = "udp"),
+        expect(dead_code, reason = "without sockets there are no network threads")
+    )]
+    pub(crate) sent: Option<SendOptions>,
+}
 
 impl porous_packet {
     /// The packet as the program gets it.
-    pub(crate) fn hand_out(packet: Bytes) -> *mut Self {
-        Box::into_raw(Box::new(Self(packet)))
+    pub(crate) fn hand_out(bytes: Bytes, sent: Option<SendOptions>) -> *mut Self {
+        Box::into_raw(Box::new(Self { bytes, sent }))
     }
 }
 
@@ -30,7 +39,7 @@ pub unsafe extern "C" fn porous_packet_data(
 ) -> *const c_void {
     // SAFETY: a packet that was not freed, and a number, as the header demands.
     unsafe {
-        let bytes = packet.as_ref().map(|packet| &packet.0);
+        let bytes = packet.as_ref().map(|packet| &packet.bytes);
         if let Some(len) = len.as_mut() {
             *len = bytes.map_or(0, Bytes::len);
         }

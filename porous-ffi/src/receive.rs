@@ -117,7 +117,7 @@ pub unsafe extern "C" fn porous_receive_packet(
                 return Ok(POROUS_OK);
             };
             write(what, porous_received::from(&packet))?;
-            write(out, porous_packet::hand_out(packet.payload))?;
+            write(out, porous_packet::hand_out(packet.payload, None))?;
             Ok(1)
         })
     }

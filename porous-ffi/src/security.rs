@@ -91,7 +91,7 @@ impl porous_security {
     /// # Safety
     ///
     /// `from` is NULL, or points to a struct as the header demands.
-    unsafe fn take(from: *const Self) -> Result<Security, porous_status> {
+    pub(crate) unsafe fn take(from: *const Self) -> Result<Security, porous_status> {
         // SAFETY: as the caller promises.
         let given = unsafe { read_sized(from)? };
         let switches = [

@@ -1,6 +1,8 @@
 //! What is known of peers, channels and hosts.
 
-use porous_proto::{ChannelId, HostStats, ModeCounts, Peer, PeerState, PeerStats};
+use porous_proto::{
+    ChannelId, HostStats, ModeCounts, Peer, PeerState, PeerStats, ReceiveProgress, SendProgress,
+};
 
 use crate::host::{enter, porous_host, porous_peer};
 use crate::sized::{sized, write_sized, zeroed};
@@ -205,6 +207,27 @@ impl From<ModeCounts> for porous_mode_counts {
             unreliable: counts.unreliable,
             reliable: counts.reliable,
             passive: counts.passive,
+        }
+    }
+}
+
+impl From<SendProgress> for porous_progress {
+    fn from(known: SendProgress) -> Self {
+        Self {
+            len: known.len,
+            sent: known.sent,
+            arrived: known.acknowledged,
+            ..zeroed()
+        }
+    }
+}
+
+impl From<ReceiveProgress> for porous_progress {
+    fn from(known: ReceiveProgress) -> Self {
+        Self {
+            len: known.len,
+            arrived: known.received,
+            ..zeroed()
         }
     }
 }
@@ -418,12 +441,7 @@ pub unsafe extern "C" fn porous_send_progress(
     unsafe {
         enter(host, |host| {
             let known = host.peer(peer)?.send_progress(ChannelId(channel), receipt);
-            let told = known.map(|known| porous_progress {
-                len: known.len,
-                sent: known.sent,
-                arrived: known.acknowledged,
-                ..zeroed()
-            });
+            let told = known.map(porous_progress::from);
             write_sized(progress, told.unwrap_or_else(zeroed))?;
             Ok(told.is_some().into())
         })
@@ -445,11 +463,7 @@ pub unsafe extern "C" fn porous_receive_progress(
     unsafe {
         enter(host, |host| {
             let known = host.peer(peer)?.receive_progress(ChannelId(channel));
-            let told = known.map(|known| porous_progress {
-                len: known.len,
-                arrived: known.received,
-                ..zeroed()
-            });
+            let told = known.map(porous_progress::from);
             write_sized(progress, told.unwrap_or_else(zeroed))?;
             Ok(told.is_some().into())
         })

@@ -131,6 +131,11 @@ pub const POROUS_ERR_TICKET_VERSION: i32 = -76;
 /// This is no ticket, or no token.
 pub const POROUS_ERR_TICKET_MALFORMED: i32 = -77;
 
+/// The queue to the network thread is full: poll, and try again in the next turn.
+pub const POROUS_ERR_THREAD_FULL: i32 = -80;
+/// The network thread has ended, or was closed: make a new one.
+pub const POROUS_ERR_THREAD_ENDED: i32 = -81;
+
 /// The failure that a condition stands for.
 pub(crate) const fn check(holds: bool, or: porous_status) -> Result<(), porous_status> {
     if holds { Ok(()) } else { Err(or) }
@@ -274,6 +279,28 @@ impl Numbered for porous_token::TicketError {
     }
 }
 
+#[cfg(feature = "udp")]
+impl Numbered for porous_std::ThreadError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::Full => POROUS_ERR_THREAD_FULL,
+            Self::Ended => POROUS_ERR_THREAD_ENDED,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
+#[cfg(feature = "udp")]
+impl Numbered for porous_std::UnsentError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::Host(error) => error.status(),
+            Self::Thread(error) => error.status(),
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
 /// The meaning of each number.
 const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_OK, c"done"),
@@ -330,6 +357,8 @@ const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_ERR_TICKET_BASE64, c"a ticket is base64: check that all of it was passed on"),
     (POROUS_ERR_TICKET_VERSION, c"a ticket of an unknown version: use a newer library"),
     (POROUS_ERR_TICKET_MALFORMED, c"this is no ticket and no token: check that all of it was passed on"),
+    (POROUS_ERR_THREAD_FULL, c"the queue to the network thread is full: poll, and try again later"),
+    (POROUS_ERR_THREAD_ENDED, c"the network thread has ended: make a new one"),
 ];
 
 /// The version of the library: major * 65536 + minor * 256 + patch.

@@ -165,6 +165,20 @@ pub(crate) unsafe fn bind(
     UdpHost::bind(&found[..], config).map_err(|error| io_error::remember(&error))
 }
 
+/// Takes over a socket as porous_udp_adopt does.
+///
+/// # Safety
+///
+/// The pointer is NULL, or as the header demands, and nobody else owns the socket.
+pub(crate) unsafe fn adopt(
+    config: *const porous_config,
+    socket: isize,
+) -> Result<UdpHost, porous_status> {
+    // SAFETY: as the caller promises.
+    let (config, socket) = unsafe { (porous_config::take(config)?, crate::socket::take(socket)?) };
+    UdpHost::from_socket(socket, config).map_err(|error| io_error::remember(&error))
+}
+
 /// Makes a host on a new UDP socket. `address` is as "0.0.0.0:4000" or "[::]:4000", for all addresses of the
 /// machine; with port 0 the system chooses one. A client binds to "[::]:0", or to "0.0.0.0:0" where there is no
 /// IPv6. A name is looked up.
@@ -196,15 +210,7 @@ pub unsafe extern "C" fn porous_udp_adopt(
 ) -> porous_status {
     guard(|| {
         // SAFETY: a configuration and a pointer, and a socket that nobody else closes, as the header demands.
-        unsafe {
-            porous_host::hand_out(out, || {
-                let config = porous_config::take(config)?;
-                let host = UdpHost::from_socket(crate::socket::take(socket)?, config);
-                Ok(Box::new(BoundHost(
-                    host.map_err(|error| io_error::remember(&error))?,
-                )))
-            })
-        }
+        unsafe { porous_host::hand_out(out, || Ok(Box::new(BoundHost(adopt(config, socket)?)))) }
     })
 }
 

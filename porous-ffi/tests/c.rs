@@ -178,11 +178,12 @@ fn the_header_is_a_header_of_cpp_too() {
 }
 
 /// The programs that call each function, and what they are given.
-const PROGRAMS: [(&str, &[&str]); 5] = [
+const PROGRAMS: [(&str, &[&str]); 6] = [
     ("api_values", &[]),
     ("api_core", &[]),
     ("api_udp", &[]),
     ("api_seal", &[]),
+    ("api_thread", &[]),
     ("soak", &["40"]),
 ];
 
@@ -229,4 +230,13 @@ fn nothing_is_leaked_or_read_before_it_is_written() {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
     assert_eq!(run(command.arg(Build::GCC.program("hello"))), "hello\n");
+}
+
+#[test]
+#[cfg(feature = "hooks")]
+fn all_memory_comes_from_the_program() {
+    if has("gcc", true) {
+        let said = run(&mut Command::new(Build::GCC.program("hooks")));
+        assert_eq!(said, "the program gave all memory\n");
+    }
 }

@@ -76,11 +76,7 @@ fn each_function_runs_behind_a_guard() {
             .filter(|line| !line.starts_with("//") && !line.starts_with("use "))
             .collect();
         let code = code.join("");
-        let begins = [
-            "guard(|| {",
-            "unsafe { enter(host, ",
-            "unsafe {enter(host, ",
-        ];
+        let begins = ["guard(|| {", "unsafe { enter(", "unsafe {enter("];
         let is_guarded = begins.iter().any(|begin| code.starts_with(begin));
         let is_exception = UNGUARDED.iter().any(|(exception, _)| exception == name);
         assert_eq!(is_guarded, !is_exception, "{name} begins so: {code:.60}");
@@ -124,5 +120,9 @@ fn the_shared_library_exports_the_functions_of_the_header_and_nothing_else() {
     let table = String::from_utf8(output.stdout).unwrap();
     let names = table.lines().filter_map(|line| line.split(' ').nth(2));
     let names: BTreeSet<String> = names.map(str::to_owned).collect();
-    assert_eq!(names, declared());
+    let mut wanted = declared();
+    if cfg!(not(feature = "hooks")) {
+        assert!(wanted.remove("porous_set_allocator"));
+    }
+    assert_eq!(names, wanted);
 }

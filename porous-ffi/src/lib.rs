@@ -1,7 +1,7 @@
 //! The C interface of porous: one library, `libporous`, and one header, `include/porous.h`, which a test writes from
 //! this crate. What a program of C has to know stands there; this is for those who change the library.
 //!
-//! A function that is exported takes pointers and numbers, of which it believes none, and runs in [`host::enter`] or
+//! A function that is exported takes pointers and numbers, of which it believes none, and runs in `enter` or
 //! in `guard`: these catch panics, which must not unwind into C, and `enter` also lets one call at a time into a
 //! host. What is behind a pointer is touched by the functions of `pointers` and `sized` alone. So the header may
 //! promise that only a pointer that points nowhere, and memory that is shorter than it says, do harm.

@@ -1,5 +1,7 @@
 //! What is known of peers, channels and hosts.
 
+#[cfg(feature = "seal")]
+use porous_proto::seal::TokenRefusal;
 use porous_proto::{
     ChannelId, HostStats, ModeCounts, Peer, PeerState, PeerStats, ReceiveProgress, SendProgress,
 };
@@ -320,31 +322,49 @@ impl From<&HostStats> for porous_host_stats {
             *to = stats.ignored_by_number(number).unwrap_or(0);
         }
         #[cfg(feature = "seal")]
-        for (to, cause) in all.tokens_refused.iter_mut().zip(REFUSALS) {
-            *to = stats.tokens_refused(cause);
+        for cause in FAULTS {
+            if let Some(to) = all.tokens_refused.get_mut(number_of(cause)) {
+                *to = stats.tokens_refused(cause);
+            }
         }
         all
     }
 }
 
-/// The faults of tokens, in the order of their numbers.
+/// The faults of tokens.
 #[cfg(feature = "seal")]
-const REFUSALS: [porous_proto::seal::TokenRefusal; 11] = {
-    use porous_proto::seal::TokenRefusal as Fault;
-    [
-        Fault::Malformed,
-        Fault::Version,
-        Fault::Key,
-        Fault::Time,
-        Fault::Expired,
-        Fault::Lifetime,
-        Fault::Forged,
-        Fault::Audience,
-        Fault::Ip,
-        Fault::Used,
-        Fault::Full,
-    ]
-};
+const FAULTS: [TokenRefusal; 11] = [
+    TokenRefusal::Malformed,
+    TokenRefusal::Version,
+    TokenRefusal::Key,
+    TokenRefusal::Time,
+    TokenRefusal::Expired,
+    TokenRefusal::Lifetime,
+    TokenRefusal::Forged,
+    TokenRefusal::Audience,
+    TokenRefusal::Ip,
+    TokenRefusal::Used,
+    TokenRefusal::Full,
+];
+
+/// The number of a fault, which stays the same. One without a number is not counted here.
+#[cfg(feature = "seal")]
+const fn number_of(fault: TokenRefusal) -> usize {
+    match fault {
+        TokenRefusal::Malformed => 0,
+        TokenRefusal::Version => 1,
+        TokenRefusal::Key => 2,
+        TokenRefusal::Time => 3,
+        TokenRefusal::Expired => 4,
+        TokenRefusal::Lifetime => 5,
+        TokenRefusal::Forged => 6,
+        TokenRefusal::Audience => 7,
+        TokenRefusal::Ip => 8,
+        TokenRefusal::Used => 9,
+        TokenRefusal::Full => 10,
+        _ => usize::MAX,
+    }
+}
 
 #[cfg(feature = "udp")]
 impl porous_host_stats {

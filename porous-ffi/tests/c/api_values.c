@@ -1,6 +1,34 @@
 /* What concerns no host: the library, configurations, addresses, options, blobs and packets. */
 #include "check.h"
 
+#include <stddef.h>
+
+/* What other languages lay out by themselves. Structs with pointers are of this size where these have 8 bytes. */
+#define LAYOUT(type, bytes, last, offset)                              \
+  _Static_assert(sizeof(type) == (bytes), "another size");            \
+  _Static_assert(offsetof(type, last) == (offset), "another offset")
+
+LAYOUT(porous_address, 32, bytes, 8);
+LAYOUT(porous_channel, 8, rate, 4);
+LAYOUT(porous_transmit, 48, reserved, 43);
+LAYOUT(porous_send_options, 32, key, 24);
+LAYOUT(porous_event, 192, data, 128);
+LAYOUT(porous_received, 16, len, 8);
+LAYOUT(porous_mode_counts, 24, passive, 16);
+LAYOUT(porous_peer_stats, 328, reserved, 322);
+LAYOUT(porous_channel_stats, 24, queue_time_longest_us, 16);
+LAYOUT(porous_host_stats, 480, answers_withheld, 472);
+LAYOUT(porous_progress, 16, arrived, 12);
+LAYOUT(porous_key, 36, bytes, 4);
+LAYOUT(porous_secured, 376, user_data, 121);
+#if UINTPTR_MAX == UINT64_MAX
+LAYOUT(porous_config, 152, reserved, 145);
+LAYOUT(porous_security, 80, token_key_count, 76);
+LAYOUT(porous_credentials, 64, reserved, 60);
+LAYOUT(porous_claims, 120, reserved, 116);
+LAYOUT(porous_output, 296, event, 104);
+#endif
+
 static void library(void) {
   int32_t status;
   IS(porous_version(), POROUS_VERSION_MAJOR << 16 | POROUS_VERSION_MINOR << 8 | POROUS_VERSION_PATCH);

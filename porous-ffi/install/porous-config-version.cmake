@@ -1,0 +1,11 @@
+# Before 1.0 a program needs the minor version that it was written for, and after it the major one.
+set(PACKAGE_VERSION "@version@")
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
+  if(PACKAGE_FIND_VERSION MATCHES "^@abi@([.]|$)")
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  endif()
+  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()

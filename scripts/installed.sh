@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Installs the C interface below the target folder, and uses it as others do: by pkg-config, by CMake, beside
+# another library of Rust, and from the guide. docs/c.md tells how.
+#
+# Needs a C compiler, pkg-config, CMake and the binutils; installs Debian's packages if run by root. Exits with 77
+# if a package is missing and cannot be installed, and with 1 if something fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+mkdir -p "${CARGO_TARGET_DIR:=target}/installed"
+export CARGO_TARGET_DIR
+work=$(cd "$CARGO_TARGET_DIR/installed" && pwd)
+source scripts/lib/steps.sh
+need binutils cmake gcc g++ make pkg-config
+
+prefix=$work/prefix
+rm -rf "$prefix" "$work/cmake" "$work/moved"
+run "install" scripts/install-c "$prefix"
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+strict="-std=c99 -Wall -Wextra -Werror -pedantic"
+hello=porous-ffi/tests/c/hello.c
+
+says_hello() {
+    [[ $(timeout 60 "$1") == hello ]]
+}
+
+# `run` looks at what a function returns: so each command says by `&&` that it has to succeed.
+# By pkg-config, shared; and with all libraries that the static one names.
+shared() {
+    # shellcheck disable=SC2046,SC2086
+    cc $strict "$hello" $(pkg-config --cflags --libs porous) -Wl,-rpath,"$prefix/lib" -o "$work/shared" &&
+        ldd "$work/shared" | grep "$prefix/lib/libporous.so.0.1" &&
+        says_hello "$work/shared"
+}
+static() {
+    # shellcheck disable=SC2046,SC2086
+    cc $strict "$hello" $(pkg-config --cflags porous) "$prefix/lib/libporous.a" \
+        $(pkg-config --static --libs porous | tr ' ' '\n' | grep -v -e '^-lporous$' -e ^-L) -o "$work/static" &&
+        ! ldd "$work/static" | grep porous &&
+        says_hello "$work/static"
+}
+run "a program by pkg-config, shared" shared
+run "a program by pkg-config, static" static
+
+# By CMake, from an installation that was moved elsewhere.
+by_cmake() {
+    cp -a "$prefix" "$work/moved" &&
+        cmake -S porous-ffi/tests/install -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/moved" &&
+        cmake --build "$work/cmake" &&
+        says_hello "$work/cmake/shared" &&
+        says_hello "$work/cmake/static"
+}
+refuses() {
+    ! cmake -S porous-ffi/tests/install -B "$work/other" -DCMAKE_PREFIX_PATH="$prefix" -DVERSION="$1"
+}
+run "a project of CMake" by_cmake
+run "a project of CMake that needs a later version" refuses 0.2
+run "a project of CMake that needs an earlier version" refuses 0.0
+
+# Nothing but the functions of the header is to be seen.
+functions() {
+    sed 's,/\*.*\*/,,' "$prefix/include/porous.h" | tr '\n' ' ' |
+        grep -oE 'POROUS_API [^;]*;' | grep -oE 'porous_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
+}
+only_ours() {
+    (($(functions | wc -l) > 50)) &&
+        diff <(functions) <(nm --dynamic --defined-only "$prefix/lib/libporous.so" | awk '{ print $3 }' | sort -u) &&
+        diff <(functions) <(nm --extern-only --defined-only "$prefix/lib/libporous.a" | awk 'NF == 3 { print $3 }' | sort -u) &&
+        readelf --dynamic "$prefix/lib/libporous.so" | grep 'soname: \[libporous.so.0.1\]'
+}
+run "only the functions of the header are to be seen" only_ours
+
+# What the guide says, as it stands there.
+guide() {
+    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/c.md | grep -v '^```'
+}
+steps_of_the_guide() {
+    [[ $(guide sh | sed "s,/tmp/porous,$prefix,g" | bash -e 2>/dev/null | tail -n 1) == hello ]] &&
+        (($(guide sh | wc -l) == 3))
+}
+sockets_of_the_guide() {
+    guide c >"$work/own_socket.c" &&
+        cc $strict "$work/own_socket.c" -I"$prefix/include" -L"$prefix/lib" -lporous -Wl,-rpath,"$prefix/lib" \
+            -o "$work/own_socket" &&
+        says_hello "$work/own_socket"
+}
+run "the guide: an echo in three commands" steps_of_the_guide
+run "the guide: sockets of the program's own" sockets_of_the_guide
+
+# Another library of Rust in the same program, which has the same inner names.
+beside_rust() {
+    rustc --edition 2024 --crate-type staticlib -O porous-ffi/tests/install/other.rs -o "$work/libother.a" &&
+        cc $strict -I"$prefix/include" porous-ffi/tests/install/two.c "$prefix/lib/libporous.a" "$work/libother.a" \
+            -lpthread -ldl -lm -o "$work/two" &&
+        timeout 60 "$work/two"
+}
+run "two libraries of Rust in one program" beside_rust

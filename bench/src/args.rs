@@ -33,8 +33,8 @@ pub(crate) enum Command {
     Sessions(Table),
     /// Counts the instructions and the time that hosts take: writes cpu.md. Needs valgrind
     Cpu(Cpu),
-    /// Measures the processor time of whole programs over loopback sockets. Needs a C compiler and libenet
-    /// for the rows of C ENet
+    /// Measures the processor time of whole programs over loopback sockets. Needs a C compiler, the
+    /// installed C interface and libenet for the rows of C
     #[cfg(unix)]
     Sockets(Sockets),
     /// Measures the processor time of whole programs over loopback sockets: only on systems of unix's kind

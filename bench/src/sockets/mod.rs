@@ -1,6 +1,6 @@
 //! The processor time of whole programs over loopback sockets: two processes, as users run them.
 
-mod enet;
+mod c;
 mod load;
 mod meter;
 mod node;
@@ -14,7 +14,6 @@ use core::time::Duration;
 use std::io::{self, Write as _};
 use std::{fs, thread};
 
-use self::enet::Enet;
 pub(crate) use self::load::Load;
 use self::program::Program;
 use self::report::{Row, table};
@@ -32,13 +31,16 @@ pub(crate) fn main(args: &Sockets) -> io::Result<()> {
         return writeln!(io::stdout(), "{part}");
     }
     let mut head = machine();
-    if takes("enet") {
-        match Enet::compile() {
-            Ok(enet) => {
-                head += &format!(" enet is version {} of the C library.", enet.version);
-                programs.push(Program::Enet(enet));
+    for library in c::LIBRARIES
+        .into_iter()
+        .filter(|library| takes(library.name))
+    {
+        match c::Program::compile(library) {
+            Ok(program) => {
+                head += &format!(" {} is version {}.", library.name, program.version);
+                programs.push(Program::C(program));
             }
-            Err(error) => head += &format!(" Without rows of enet: {error}."),
+            Err(error) => head += &format!(" Without rows of {}: {error}.", library.name),
         }
     }
     let text = table(&measure(args, &programs)?, &head);

@@ -7,15 +7,14 @@ use std::process::{Child, Command, Stdio};
 
 use clap::ValueEnum as _;
 
-use super::enet::Enet;
 use super::load::Load;
 use super::meter::Part;
-use super::{play, porous, rusty_enet};
+use super::{c, play, porous, rusty_enet};
 
 pub(super) enum Program {
     Porous,
     RustyEnet,
-    Enet(Enet),
+    C(c::Program),
 }
 
 /// What both processes of a measurement did.
@@ -55,7 +54,7 @@ impl Program {
         match self {
             Self::Porous => "porous",
             Self::RustyEnet => "rusty_enet",
-            Self::Enet(_) => "enet",
+            Self::C(program) => program.library.name,
         }
     }
 
@@ -82,8 +81,8 @@ impl Program {
 
     /// One of the two processes: the clients if there is a port to connect to.
     fn command(&self, load: Load, milliseconds: u64, port: Option<u16>) -> io::Result<Command> {
-        if let Self::Enet(enet) = self {
-            return Ok(enet.command(&load.shape(), milliseconds, port));
+        if let Self::C(program) = self {
+            return Ok(program.command(&load.shape(), milliseconds, port));
         }
         let name = load.to_possible_value().expect("a name");
         let mut command = Command::new(current_exe()?);
@@ -112,7 +111,7 @@ impl Program {
             (Self::RustyEnet, Some(port)) => {
                 play::drive::<rusty_enet::Enet>(&shape, port, measured)
             }
-            (Self::Enet(_), _) => Err(io::Error::other("a program of its own")),
+            (Self::C(_), _) => Err(io::Error::other("a program of its own")),
         }
     }
 }

@@ -1,4 +1,5 @@
-/* The server and the clients of one measurement over ENet's C library, as `src/sockets/play.rs` has them.
+/* The server and the clients of one measurement over a library of C, as `src/sockets/play.rs` has them. The library
+ * is behind `node.h`.
  *
  *     version
  *     serve CLIENTS UP DOWN RELIABLE UNDER_WAY BURST PERIOD_NS MEASURED_MS
@@ -10,7 +11,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include <enet/enet.h>
+#include "node.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +31,8 @@ struct shape {
 };
 
 struct client {
-    ENetHost *host;
-    ENetPeer *peer;
+    struct node *node;
+    uint64_t peer;
     int is_connected, has_ended;
     uint64_t sent, read, reported;
 };
@@ -43,8 +45,8 @@ struct ticks {
     uint64_t period, next, limit;
 };
 
-static void fail(const char *what) {
-    fprintf(stderr, "enet: %s\n", what);
+void fail(const char *what) {
+    fprintf(stderr, "%s\n", what);
     exit(1);
 }
 
@@ -94,25 +96,6 @@ static void check(const struct ticks *ticks) {
         fail("it takes too long");
 }
 
-static int sends(ENetPeer *peer, const void *message, size_t length, int is_reliable) {
-    ENetPacket *packet =
-        enet_packet_create(message, length, is_reliable ? ENET_PACKET_FLAG_RELIABLE : 0);
-    if (packet == NULL)
-        fail("no memory");
-    if (enet_peer_send(peer, 0, packet) == 0)
-        return 1;
-    enet_packet_destroy(packet);
-    return 0;
-}
-
-/* The next event, after the first that `enet_host_service` told. A connection that begins or ends stops it from
- * taking in more datagrams. */
-static int next_event(ENetHost *host, ENetEvent *event) {
-    if (event->type == ENET_EVENT_TYPE_RECEIVE)
-        return enet_host_check_events(host, event);
-    return enet_host_service(host, event, 0);
-}
-
 static void *message_of(size_t length) {
     void *message = malloc(length + 1);
     if (message == NULL)
@@ -121,92 +104,86 @@ static void *message_of(size_t length) {
     return message;
 }
 
-static ENetAddress loopback(uint16_t port) {
-    ENetAddress address;
-    if (enet_address_set_host_ip(&address, "127.0.0.1") != 0)
-        fail("no address");
-    address.port = port;
-    return address;
+struct server {
+    uint64_t *peers;
+    size_t clients, connected, ended;
+    uint64_t read;
+};
+
+static void server_sees(void *of, uint64_t peer, enum seen seen, const void *message, size_t length) {
+    struct server *server = of;
+    (void)message;
+    (void)length;
+    if (seen == CONNECTED) {
+        if (server->connected == server->clients)
+            fail("a client came twice");
+        server->peers[server->connected++] = peer;
+    } else if (seen == MESSAGE) {
+        server->read += 1;
+    } else {
+        server->ended += 1;
+    }
 }
 
 static void serve(const struct shape *shape) {
-    ENetAddress address = loopback(0);
-    ENetHost *host = enet_host_create(&address, shape->clients, 1, 0, 0);
-    if (host == NULL || enet_socket_get_address(host->socket, &address) != 0)
-        fail("no socket");
-    printf("%u\n", (unsigned)address.port);
+    uint16_t port;
+    struct node *node = node_server(shape->clients, &port);
+    printf("%u\n", (unsigned)port);
     fflush(stdout);
 
     int has_ticks = shape->down > 0;
     struct ticks ticks = ticks_of(shape->period, shape->measured);
     void *down = message_of(shape->down);
-    ENetPeer **peers = calloc(shape->clients, sizeof *peers);
-    if (peers == NULL)
+    struct server server = {calloc(shape->clients, sizeof(uint64_t)), shape->clients, 0, 0, 0};
+    if (server.peers == NULL)
         fail("no memory");
-    size_t connected = 0, ended = 0;
-    uint64_t read = 0, reported = 0, before = 0;
+    uint64_t reported = 0, before = 0;
     struct meter meter = started();
-    while (ended < shape->clients) {
+    while (server.ended < shape->clients) {
         check(&ticks);
-        int were_all = connected == shape->clients, was_whole = ended == 0;
-        ENetEvent event;
-        int more = enet_host_service(host, &event, has_ticks ? 0 : PATIENCE);
-        for (; more > 0; more = next_event(host, &event)) {
-            if (event.type == ENET_EVENT_TYPE_CONNECT) {
-                if (connected == shape->clients)
-                    fail("a client came twice");
-                peers[connected++] = event.peer;
-            } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-                read += 1;
-                enet_packet_destroy(event.packet);
-            } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
-                ended += 1;
-            }
-        }
-        if (more < 0)
-            fail("the socket is of no more use");
-        if (!were_all && connected == shape->clients) {
+        int were_all = server.connected == shape->clients, was_whole = server.ended == 0;
+        node_turn(node, has_ticks ? 0 : PATIENCE, server_sees, &server);
+        if (!were_all && server.connected == shape->clients) {
             meter = started();
-            before = read;
+            before = server.read;
         }
-        if (was_whole && ended > 0) {
-            if (connected < shape->clients)
+        if (was_whole && server.ended > 0) {
+            if (server.connected < shape->clients)
                 fail("a client ended before all had come");
-            say(meter, read - before);
+            say(meter, server.read - before);
         }
-        if (shape->under_way > 0 && read - reported >= (shape->under_way + 3) / 4) {
-            sends(peers[0], &read, sizeof read, 1);
-            reported = read;
+        if (shape->under_way > 0 && server.read - reported >= (shape->under_way + 3) / 4) {
+            node_send(node, server.peers[0], &server.read, sizeof server.read, 1);
+            reported = server.read;
         }
         if (has_ticks) {
-            for (size_t n = 0; n < connected && ended == 0; n++)
-                sends(peers[n], down, shape->down, 0);
-            enet_host_flush(host);
+            for (size_t n = 0; n < server.connected && server.ended == 0; n++)
+                node_send(node, server.peers[n], down, shape->down, 0);
+            node_flush(node);
             rest(&ticks);
         }
     }
-    enet_host_destroy(host);
-    free(peers);
+    node_free(node);
+    free(server.peers);
     free(down);
 }
 
-static void turn(struct client *client, enet_uint32 longest) {
-    ENetEvent event;
-    int more = enet_host_service(client->host, &event, longest);
-    for (; more > 0; more = next_event(client->host, &event)) {
-        if (event.type == ENET_EVENT_TYPE_CONNECT) {
-            client->is_connected = 1;
-        } else if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-            client->read += 1;
-            if (event.packet->dataLength == sizeof client->reported)
-                memcpy(&client->reported, event.packet->data, sizeof client->reported);
-            enet_packet_destroy(event.packet);
-        } else if (event.type == ENET_EVENT_TYPE_DISCONNECT) {
-            client->has_ended = 1;
-        }
+static void client_sees(void *of, uint64_t peer, enum seen seen, const void *message, size_t length) {
+    struct client *client = of;
+    (void)peer;
+    if (seen == CONNECTED) {
+        client->is_connected = 1;
+    } else if (seen == MESSAGE) {
+        client->read += 1;
+        if (length == sizeof client->reported)
+            memcpy(&client->reported, message, length);
+    } else {
+        client->has_ended = 1;
     }
-    if (more < 0)
-        fail("the socket is of no more use");
+}
+
+static void turn(struct client *client, unsigned longest) {
+    node_turn(client->node, longest, client_sees, client);
 }
 
 static void turn_until(struct client *clients, size_t count, int is_end) {
@@ -226,7 +203,7 @@ static void turn_until(struct client *clients, size_t count, int is_end) {
 static void send_some(struct client *client, const struct shape *shape, uint64_t count,
                       const void *message) {
     for (; count > 0; count--) {
-        if (!sends(client->peer, message, shape->up, shape->is_reliable))
+        if (!node_send(client->node, client->peer, message, shape->up, shape->is_reliable))
             break;
         client->sent += 1;
     }
@@ -236,15 +213,8 @@ static void drive(const struct shape *shape, uint16_t port) {
     struct client *clients = calloc(shape->clients, sizeof *clients);
     if (clients == NULL)
         fail("no memory");
-    ENetAddress address = loopback(port);
-    for (size_t n = 0; n < shape->clients; n++) {
-        clients[n].host = enet_host_create(NULL, 1, 1, 0, 0);
-        if (clients[n].host == NULL)
-            fail("no socket");
-        clients[n].peer = enet_host_connect(clients[n].host, &address, 1, 0);
-        if (clients[n].peer == NULL)
-            fail("no peer");
-    }
+    for (size_t n = 0; n < shape->clients; n++)
+        clients[n].node = node_client(port, &clients[n].peer);
     turn_until(clients, shape->clients, 0);
 
     void *message = message_of(shape->up);
@@ -260,7 +230,7 @@ static void drive(const struct shape *shape, uint16_t port) {
             } else {
                 turn(client, 0);
                 send_some(client, shape, shape->burst, message);
-                enet_host_flush(client->host);
+                node_flush(client->node);
             }
             if (client->has_ended)
                 fail("a connection ended early");
@@ -274,22 +244,17 @@ static void drive(const struct shape *shape, uint16_t port) {
     say(meter, read);
 
     for (size_t n = 0; n < shape->clients; n++)
-        enet_peer_disconnect_later(clients[n].peer, 0);
+        node_leave(clients[n].node, clients[n].peer);
     turn_until(clients, shape->clients, 1);
     for (size_t n = 0; n < shape->clients; n++)
-        enet_host_destroy(clients[n].host);
+        node_free(clients[n].node);
     free(clients);
     free(message);
 }
 
 int main(int count, char **words) {
-    if (enet_initialize() != 0)
-        fail("it does not begin");
     if (count == 2 && strcmp(words[1], "version") == 0) {
-        ENetVersion version = enet_linked_version();
-        printf("%u.%u.%u\n", (unsigned)ENET_VERSION_GET_MAJOR(version),
-               (unsigned)ENET_VERSION_GET_MINOR(version),
-               (unsigned)ENET_VERSION_GET_PATCH(version));
+        node_say_version();
         return 0;
     }
     if (count < 10)
@@ -304,6 +269,5 @@ int main(int count, char **words) {
         serve(&shape);
     else
         drive(&shape, (uint16_t)figures[8]);
-    enet_deinitialize();
     return 0;
 }

@@ -59,8 +59,7 @@ run "a project of CMake that needs an earlier version" refuses 0.0
 
 # Nothing but the functions of the header is to be seen.
 functions() {
-    sed 's,/\*.*\*/,,' "$prefix/include/porous.h" | tr '\n' ' ' |
-        grep -oE 'POROUS_API [^;]*;' | grep -oE 'porous_[a-z0-9_]+ *\(' | tr -d ' (' | sort -u
+    cc -E -P "$prefix/include/porous.h" | grep -oE '\bporous_[a-z0-9_]+\(' | tr -d '(' | sort -u
 }
 only_ours() {
     (($(functions | wc -l) > 50)) &&
@@ -86,6 +85,32 @@ sockets_of_the_guide() {
 }
 run "the guide: an echo in three commands" steps_of_the_guide
 run "the guide: sockets of the program's own" sockets_of_the_guide
+
+# For consoles: without the standard library of Rust, with memory from the program. Such a library asks for little
+# of C's, and for nothing of the system's.
+bare() {
+    cargo rustc --package porous-ffi --locked --profile bare --lib --crate-type staticlib \
+        --no-default-features --features hooks,seal &&
+        scripts/prelink "$CARGO_TARGET_DIR/bare/libporous.a" "$work/libporous-bare.a" &&
+        cc -std=c11 -Wall -Wextra -Werror -pedantic -DPOROUS_HOOKS -DPOROUS_WITHOUT_STD -I"$prefix/include" \
+            porous-ffi/tests/bare/hooks.c "$work/libporous-bare.a" -o "$work/bare" &&
+        "$work/bare"
+}
+asks_for() {
+    readelf --symbols --wide "$1" | awk '$7 == "UND" && $8 != "" { print $8 }' | sort -u
+}
+asks_for_little() {
+    asks_for "$work/libporous-bare.a" && diff <(asks_for "$work/libporous-bare.a") porous-ffi/tests/bare/needs.txt
+}
+hooks() {
+    cargo rustc --package porous-ffi --locked --release --lib --crate-type staticlib --features hooks &&
+        cc -std=c11 -Wall -Wextra -Werror -pedantic -DPOROUS_HOOKS -I"$prefix/include" \
+            porous-ffi/tests/bare/hooks.c "$CARGO_TARGET_DIR/release/libporous.a" -lpthread -ldl -lm -o "$work/hooked" &&
+        "$work/hooked"
+}
+run "without the standard library of Rust" bare
+run "what is needed without it" asks_for_little
+run "memory of the program's own, with it" hooks
 
 # Another library of Rust in the same program, which has the same inner names.
 beside_rust() {

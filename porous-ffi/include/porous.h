@@ -40,13 +40,20 @@
 #define POROUS_API
 #endif
 
-/* A library may be built without sockets or without sealing, and then lacks some functions. A program that defines
- * these names does not see them either. */
-#ifndef POROUS_WITHOUT_UDP
+/* A library may be built without sockets, without sealing, without the standard library of Rust (and then without
+ * sockets), or with memory of the program's own, and then lacks some functions or has more. A program that defines
+ * these names sees those of its library. */
+#ifndef POROUS_WITHOUT_STD
+#define POROUS_WITH_STD
+#endif
+#if !defined(POROUS_WITHOUT_UDP) && !defined(POROUS_WITHOUT_STD)
 #define POROUS_WITH_UDP
 #endif
 #ifndef POROUS_WITHOUT_SEAL
 #define POROUS_WITH_SEAL
+#endif
+#ifdef POROUS_HOOKS
+#define POROUS_WITH_HOOKS
 #endif
 
 /** The number of this interface, for porous_check_abi. It changes when a program has to be compiled anew. */
@@ -961,7 +968,7 @@ typedef struct porous_secured {
 } porous_secured;
 #endif
 
-#if defined(POROUS_WITH_SEAL)
+#if (defined(POROUS_WITH_SEAL) && defined(POROUS_WITH_STD))
 /** What a backend says of a client in a token, and a game server believes. */
 typedef struct porous_claims {
   /** sizeof(porous_claims). */
@@ -996,7 +1003,7 @@ typedef struct porous_claims {
 #endif
 
 /**
- * Called with the text of a caught bug, which is not ended by a 0.
+ * Called with the text of a caught bug, which is not ended by a 0, and has at most 1024 bytes.
  *
  * `user` is what porous_on_panic was given. `text` is gone after the call. It may be called by any thread, in
  * the middle of a call of the library: it must not unwind, and a call into the same host answers
@@ -1005,12 +1012,15 @@ typedef struct porous_claims {
 typedef void (*porous_told)(void *user, const char *text, size_t len);
 
 #if defined(POROUS_WITH_HOOKS)
-/** Gives `size` bytes, more than 0, aligned to `align`, a power of two; NULL if there are none. */
+/**
+ * Gives memory of `size` bytes whose address is a multiple of `align`, a power of two, or NULL. Any thread may call
+ * it, several at once.
+ */
 typedef void *(*porous_alloc)(void *user, size_t size, size_t align);
 #endif
 
 #if defined(POROUS_WITH_HOOKS)
-/** Takes memory back that the other function has given, with the size and the alignment that it was asked for. */
+/** Takes memory back that was given with this size and alignment. Any thread may call it, several at once. */
 typedef void (*porous_dealloc)(void *user, void *memory, size_t size, size_t align);
 #endif
 
@@ -1653,7 +1663,7 @@ porous_status porous_set_security(struct porous_host *host,
                                   const struct porous_security *security);
 #endif
 
-#if defined(POROUS_WITH_SEAL)
+#if (defined(POROUS_WITH_SEAL) && defined(POROUS_WITH_STD))
 /**
  * Draws a secret of 32 bytes from the system's secure generator: the secret key of a server, a psk, a token key, or
  * the seed of porous_core_new.
@@ -1720,7 +1730,7 @@ porous_status porous_peer_export(const struct porous_host *host,
                                  uint8_t *secret);
 #endif
 
-#if defined(POROUS_WITH_SEAL)
+#if (defined(POROUS_WITH_SEAL) && defined(POROUS_WITH_STD))
 /**
  * Makes a ticket, by the token key of 32 bytes that the servers have as well: a backend's work. It has no addresses
  * and no key of a server yet.
@@ -1839,7 +1849,7 @@ POROUS_API porous_status porous_ticket_expires(const struct porous_ticket *ticke
 POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
 #endif
 
-#if (defined(POROUS_WITH_UDP) || defined(POROUS_WITH_SEAL))
+#if defined(POROUS_WITH_STD)
 /**
  * Writes what the system said when the last call of this thread failed with POROUS_ERR_IO, POROUS_ERR_IN_USE,
  * POROUS_ERR_NOT_AVAILABLE or POROUS_ERR_NOT_PERMITTED, with a 0 at its end: empty if none did. Returns its length.
@@ -1853,7 +1863,8 @@ porous_status porous_io_error_text(char *text,
 
 /**
  * Names the function that is told when a bug of porous was caught, with the place and the text, in any thread.
- * Without one, or with NULL, the text goes to the standard error stream.
+ * Without one, or with NULL, the text goes to the standard error stream. In a library without the standard library
+ * of Rust the process ends when the function returns, and there is no stream.
  *
  * It holds for the whole process, and may be called at any time.
  */
@@ -1863,16 +1874,20 @@ porous_status porous_on_panic(porous_told told,
 
 #if defined(POROUS_WITH_HOOKS)
 /**
- * Has all memory of the library come from these functions, for the whole process. They are called by any thread,
- * perhaps by several at once, and must not call the library. Call this before any other function but
- * porous_check_abi, and once.
+ * Names the functions that all memory of the library comes from and goes back to, in the whole process. Call it
+ * before anything else. `user` is passed to both.
  *
- * Errors: POROUS_ERR_BUSY if the library has asked the system for memory before, or has other functions.
+ * Errors: POROUS_ERR_NULL if a function is NULL; POROUS_ERR_BUSY if the library has memory already.
  */
 POROUS_API
 porous_status porous_set_allocator(porous_alloc alloc,
                                    porous_dealloc dealloc,
                                    void *user);
+#endif
+
+#if defined(POROUS_WITH_HOOKS)
+/** Tells how many bytes of memory the library has in the whole process, and the most that it has had. */
+POROUS_API porous_status porous_memory(uint64_t *bytes, uint64_t *peak);
 #endif
 
 #if defined(POROUS_WITH_UDP)

@@ -18,6 +18,7 @@
 )]
 
 extern crate alloc;
+#[cfg(feature = "std")]
 extern crate std;
 
 // In the order in which the header has them, which is why they are not in one block.
@@ -49,10 +50,13 @@ pub mod security;
 #[cfg(feature = "seal")]
 pub mod credentials;
 
+#[cfg(all(feature = "seal", feature = "std"))]
+pub mod claims;
+
 #[cfg(feature = "seal")]
 pub mod ticket;
 
-#[cfg(any(feature = "udp", feature = "seal"))]
+#[cfg(feature = "std")]
 pub mod io_error;
 pub mod panic;
 
@@ -66,6 +70,9 @@ pub mod thread;
 
 #[cfg(feature = "udp")]
 pub mod thread_commands;
+
+#[cfg(not(feature = "std"))]
+mod bare;
 
 mod door;
 mod pointers;

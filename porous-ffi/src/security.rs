@@ -2,9 +2,11 @@
 
 use porous_crypto::RustCrypto;
 use porous_proto::seal::{Provider, Psk, SecretKey, Security, Suite, TokenKey};
+#[cfg(feature = "std")]
 use rand_core::TryRng;
 
 use crate::host::{enter, porous_host};
+#[cfg(feature = "std")]
 use crate::io_error;
 use crate::panic::guard;
 use crate::pointers::{array, read, wanted, write};
@@ -171,6 +173,7 @@ pub unsafe extern "C" fn porous_set_security(
 }
 
 /// 32 bytes of the system's secure generator.
+#[cfg(feature = "std")]
 pub(crate) fn draw() -> Result<[u8; 32], porous_status> {
     let mut bytes = [0; 32];
     let drawn = getrandom::SysRng.try_fill_bytes(&mut bytes);
@@ -182,6 +185,7 @@ pub(crate) fn draw() -> Result<[u8; 32], porous_status> {
 /// the seed of porous_core_new.
 ///
 /// Errors: POROUS_ERR_IO if the system has no random numbers.
+#[cfg(feature = "std")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn porous_key_generate(secret: *mut u8) -> porous_status {
     guard(|| {

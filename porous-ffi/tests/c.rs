@@ -231,12 +231,3 @@ fn nothing_is_leaked_or_read_before_it_is_written() {
     command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
     assert_eq!(run(command.arg(Build::GCC.program("hello"))), "hello\n");
 }
-
-#[test]
-#[cfg(feature = "hooks")]
-fn all_memory_comes_from_the_program() {
-    if has("gcc", true) {
-        let said = run(&mut Command::new(Build::GCC.program("hooks")));
-        assert_eq!(said, "the program gave all memory\n");
-    }
-}

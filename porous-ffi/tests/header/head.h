@@ -30,11 +30,18 @@
 #define POROUS_API
 #endif
 
-/* A library may be built without sockets or without sealing, and then lacks some functions. A program that defines
- * these names does not see them either. */
-#ifndef POROUS_WITHOUT_UDP
+/* A library may be built without sockets, without sealing, without the standard library of Rust (and then without
+ * sockets), or with memory of the program's own, and then lacks some functions or has more. A program that defines
+ * these names sees those of its library. */
+#ifndef POROUS_WITHOUT_STD
+#define POROUS_WITH_STD
+#endif
+#if !defined(POROUS_WITHOUT_UDP) && !defined(POROUS_WITHOUT_STD)
 #define POROUS_WITH_UDP
 #endif
 #ifndef POROUS_WITHOUT_SEAL
 #define POROUS_WITH_SEAL
+#endif
+#ifdef POROUS_HOOKS
+#define POROUS_WITH_HOOKS
 #endif

@@ -171,7 +171,14 @@ impl ReceiveQueue {
     /// All entries, by id.
     #[cfg(any(test, feature = "audit"))]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Entry)> {
-        (self.base..self.end).filter_map(|id| Some((id, self.get(id)?)))
+        // By the index, since a wide window is mostly empty.
+        let mut ids = self.ring_ids();
+        let others = core::iter::from_fn(move || {
+            let id = self.index.present.first(ids.clone(), true)?;
+            ids.start = id + 1;
+            Some((id, self.get(id)?))
+        });
+        (self.base..).zip(&self.row).chain(others)
     }
 
     pub(crate) fn get(&self, id: u64) -> Option<&Entry> {

@@ -279,13 +279,13 @@ impl Hand {
         while let Some(transmit) = self.host.poll_transmit(self.now, &mut buf) {
             let len = transmit.datagram.len();
             assert_eq!(transmit.dont_fragment, len > 1200);
+            if len <= longest {
+                self.remote.hear(transmit.datagram);
+                continue;
+            }
             let mut copy = self.remote.clone();
             copy.hear(transmit.datagram);
-            if len > longest {
-                unheard.push((copy.newest.0, len));
-            } else {
-                self.remote = copy;
-            }
+            unheard.push((copy.newest.0, len));
         }
         unheard
     }

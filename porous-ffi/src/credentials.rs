@@ -2,16 +2,17 @@
 
 use core::ffi::c_void;
 
-use porous_proto::seal::{Credentials, Psk, PublicKey, Secured, Token};
+use porous_proto::seal::{Credentials, Psk, Secured, Token};
 
 use crate::address::porous_address;
 use crate::connect::{named, targets};
 use crate::host::{enter, porous_host, porous_peer};
 use crate::pointers::{bytes, read, wanted, write};
+use crate::security::known_key;
 use crate::sized::{check_size, read_sized, sized, write_sized, zeroed};
 use crate::status::{
-    POROUS_ERR_NOT_SEALED, POROUS_ERR_SERVER_KEY, POROUS_ERR_TICKET_MALFORMED, POROUS_ERR_TOO_LONG,
-    POROUS_ERR_VALUE, POROUS_OK, check, porous_status,
+    POROUS_ERR_NOT_SEALED, POROUS_ERR_TICKET_MALFORMED, POROUS_ERR_TOO_LONG, POROUS_ERR_VALUE,
+    POROUS_OK, check, porous_status,
 };
 use crate::ticket::porous_ticket;
 
@@ -110,8 +111,7 @@ impl porous_credentials {
         if server_key.is_empty() {
             return Ok(credentials);
         }
-        let key = PublicKey::from_bytes(server_key).ok_or(POROUS_ERR_SERVER_KEY)?;
-        Ok(credentials.server_key(key))
+        Ok(credentials.server_key(known_key(server_key)?))
     }
 
     /// What the client proves its identity by.
@@ -177,7 +177,7 @@ impl From<&Secured> for porous_secured {
 /// seal, the attempt ends as POROUS_REASON_REFUSED_SECURITY: no host falls back to a plain connection. The
 /// configuration of the host has to name suites.
 ///
-/// Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_SERVER_KEY, POROUS_ERR_TICKET_MALFORMED
+/// Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_TICKET_MALFORMED
 /// for a token that is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn porous_connect_sealed(

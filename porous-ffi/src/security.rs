@@ -1,7 +1,7 @@
 //! How a host seals: its keys, and whom it lets in.
 
 use porous_crypto::RustCrypto;
-use porous_proto::seal::{Provider, Psk, SecretKey, Security, Suite, TokenKey};
+use porous_proto::seal::{Provider, Psk, PublicKey, SecretKey, Security, Suite, TokenKey};
 #[cfg(feature = "std")]
 use rand_core::TryRng;
 
@@ -12,8 +12,8 @@ use crate::panic::guard;
 use crate::pointers::{array, read, wanted, write};
 use crate::sized::{read_sized, sized};
 use crate::status::{
-    POROUS_ERR_NULL, POROUS_ERR_SECURITY_WEAK, POROUS_ERR_VALUE, POROUS_OK, check, number,
-    porous_status,
+    POROUS_ERR_NULL, POROUS_ERR_SECURITY_WEAK, POROUS_ERR_SERVER_KEY, POROUS_ERR_VALUE, POROUS_OK,
+    check, number, porous_status,
 };
 use crate::time::duration;
 
@@ -194,6 +194,12 @@ pub unsafe extern "C" fn porous_key_generate(secret: *mut u8) -> porous_status {
         unsafe { write(secret.cast(), draw()?)? };
         Ok(POROUS_OK)
     })
+}
+
+/// The key of a server. Another provider's keys may have another length, but C has none.
+pub(crate) fn known_key(bytes: &[u8]) -> Result<PublicKey, porous_status> {
+    check(bytes.len() == 32, POROUS_ERR_SERVER_KEY)?;
+    PublicKey::from_bytes(bytes).ok_or(POROUS_ERR_SERVER_KEY)
 }
 
 /// Computes the public key of 32 bytes that belongs to a secret key of 32 bytes: clients know the server by it.

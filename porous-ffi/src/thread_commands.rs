@@ -392,7 +392,8 @@ pub unsafe extern "C" fn porous_thread_greeting(
     // SAFETY: a thread and a buffer, as the header demands.
     unsafe {
         enter(thread, |worker| {
-            let greeting = worker.thread()?.greeting(name(peer)?);
+            let thread = worker.thread()?;
+            let greeting = name(peer).map_or_else(|_| &[][..], |peer| thread.greeting(peer));
             fill(buffer, cap, greeting)?;
             Ok(count(greeting.len()))
         })
@@ -412,7 +413,8 @@ pub unsafe extern "C" fn porous_thread_secured(
     unsafe {
         enter(thread, |worker| {
             check_size(secured)?;
-            let Some(known) = worker.thread()?.secured(name(peer)?) else {
+            let thread = worker.thread()?;
+            let Some(known) = name(peer).ok().and_then(|peer| thread.secured(peer)) else {
                 return Ok(POROUS_OK);
             };
             write_sized(secured, known.into())?;

@@ -10,9 +10,8 @@ use porous_token::Ticket;
 use crate::address::porous_address;
 use crate::panic::guard;
 use crate::pointers::{array, bytes, fill, fill_array, fill_text, text, wanted, write};
-use crate::status::{
-    POROUS_ERR_NULL, POROUS_ERR_SERVER_KEY, POROUS_OK, count, number, porous_status,
-};
+use crate::security::known_key;
+use crate::status::{POROUS_ERR_NULL, POROUS_OK, count, number, porous_status};
 
 /// A ticket: a token, its secret, the addresses of servers and their key. It is a secret until it was used. It
 /// belongs to whoever has it, and one thread at a time uses it.
@@ -104,8 +103,7 @@ pub unsafe extern "C" fn porous_ticket_set_server_key(
         // SAFETY: a ticket and bytes, as the header demands.
         unsafe {
             let changed = known(ticket)?.clone();
-            let key = PublicKey::from_bytes(bytes(key.cast(), key_len)?);
-            let key = key.ok_or(POROUS_ERR_SERVER_KEY)?;
+            let key = known_key(bytes(key.cast(), key_len)?)?;
             Ok(replace(ticket, changed.with_server_key(key)))
         }
     })

@@ -270,7 +270,9 @@ static void bad_credentials(void) {
   IS(porous_connect_sealed(host, &to, 1, &with, &peer), POROUS_ERR_NULL);
   with.server_key = bytes;
   IS(porous_connect_sealed(host, &to, 1, &with, &peer), POROUS_ERR_SERVER_KEY);
-  with.server_key_len = 66;
+  with.server_key_len = 31;
+  IS(porous_connect_sealed(host, &to, 1, &with, &peer), POROUS_ERR_SERVER_KEY);
+  with.server_key_len = 33;
   IS(porous_connect_sealed(host, &to, 1, &with, &peer), POROUS_ERR_SERVER_KEY);
   with = no_credentials();
   with.greeting = bytes;
@@ -346,6 +348,7 @@ static void tickets(void) {
   servers[0] = own_address(1);
   IS(porous_ticket_set_servers(ticket, servers, 1), POROUS_ERR_ADDRESS);
   IS(porous_ticket_set_server_key(ticket, key, 0), POROUS_ERR_SERVER_KEY);
+  IS(porous_ticket_set_server_key(ticket, key, 31), POROUS_ERR_SERVER_KEY);
   IS(porous_ticket_set_server_key(ticket, NULL, 32), POROUS_ERR_NULL);
   IS(porous_ticket_set_server_key(NULL, key, 32), POROUS_ERR_NULL);
   IS(porous_ticket_set_server_key(ticket, key, 32), POROUS_OK);

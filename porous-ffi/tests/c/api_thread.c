@@ -107,6 +107,9 @@ static void conversation(void) {
   IS(porous_thread_greeting(server, guest, bytes, 7), POROUS_ERR_SMALL);
   IS(porous_thread_secured(server, guest, &secured), 1);
   IS(porous_thread_secured(server, guest, NULL), POROUS_ERR_NULL);
+  /* A number that names nobody, not even one that is gone. */
+  IS(porous_thread_greeting(server, 12345, bytes, sizeof bytes), 0);
+  IS(porous_thread_secured(server, 12345, &secured), 0);
   IS(porous_thread_accept(server, guest), POROUS_OK);
   told(client, POROUS_OUTPUT_EVENT, POROUS_EVENT_CONNECTED);
   told(server, POROUS_OUTPUT_EVENT, POROUS_EVENT_CONNECTED);

@@ -1691,7 +1691,7 @@ porous_status porous_public_key(const uint8_t *secret,
  * seal, the attempt ends as POROUS_REASON_REFUSED_SECURITY: no host falls back to a plain connection. The
  * configuration of the host has to name suites.
  *
- * Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_TICKET_MALFORMED
+ * Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_SERVER_KEY, POROUS_ERR_TICKET_MALFORMED
  * for a token that is none.
  */
 POROUS_API

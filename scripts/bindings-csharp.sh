@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds bindings/csharp with Mono's compiler, and runs its tests and the example against the library of porous-ffi.
+# Builds bindings/csharp and bindings/unity with Mono's compiler, and runs their tests and the example against the
+# library of porous-ffi. Unity, Mirror and Netcode are not needed: the tests have stubs of what the transports call.
 #
 # usage: scripts/bindings-csharp.sh [PART]...
 #        Only tests whose names have one of these parts; by default all.
@@ -20,7 +21,8 @@ if ! has mcs || ! has mono; then
     need mono-mcs mono-runtime libmono-system-core4.0-cil
 fi
 
-# The oldest C# that Unity's projects have, as far as this compiler tells versions apart.
+# The oldest C# that Unity's projects have, as far as this compiler tells versions apart. The second variant is
+# that of newer ones, with spans, and the third is checked by the compiler alone.
 compile() {
     local out=$1
     shift
@@ -28,13 +30,16 @@ compile() {
 }
 binding=(bindings/csharp/Porous.cs)
 thread=(bindings/csharp/PorousThread.cs)
-tests=(bindings/csharp/tests/*.cs)
+transports=(bindings/unity/mirror/*.cs bindings/unity/netcode/*.cs bindings/unity/tests/Stubs.cs)
+tests=(bindings/csharp/tests/*.cs bindings/unity/tests/*Tests.cs)
 
 run "the library" cargo build --package porous-ffi
 run "compile: one file alone" compile Porous.dll -target:library "${binding[@]}"
-run "compile: tests" compile tests.exe "${binding[@]}" "${thread[@]}" "${tests[@]}"
+run "compile: as in Unity for iOS" compile Unity.dll -target:library \
+    -define:UNITY_5_3_OR_NEWER,UNITY_2021_2_OR_NEWER,UNITY_IOS "${binding[@]}" "${thread[@]}" "${transports[@]}"
+run "compile: tests" compile tests.exe "${binding[@]}" "${thread[@]}" "${transports[@]}" "${tests[@]}"
 run "compile: tests with spans" compile spans.exe -define:NETSTANDARD2_1_OR_GREATER \
-    "${binding[@]}" "${thread[@]}" "${tests[@]}"
+    "${binding[@]}" "${thread[@]}" "${transports[@]}" "${tests[@]}"
 run "compile: the example" compile echo.exe "${binding[@]}" bindings/csharp/examples/Echo.cs
 awk '/^```csharp/ { on = 1; next } /^```/ && on { exit } on' bindings/csharp/README.md >"$work/Readme.cs"
 run "compile: the program of the README" compile readme.exe "${binding[@]}" "$work/Readme.cs"

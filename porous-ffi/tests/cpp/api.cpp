@@ -81,6 +81,7 @@ void addresses_are_read_written_and_compared() {
   CHECK(four.is_ipv4() && six.is_ipv6() && four.port == 4000);
   CHECK(std::string_view(must(six.text()).c_str()) == "[2001:db8::1]:4000");
   CHECK(four == porous::Address(four) && four != six && (four < six) != (six < four));
+  CHECK(four != must(porous::Address::parse("192.0.2.2:4000")));
   CHECK(!porous::Address() && four);
   CHECK(porous::Address::parse("nowhere").status().number() == POROUS_ERR_ADDRESS);
   CHECK(porous::Address::own(std::string(25, 'x')).status().number() == POROUS_ERR_VALUE);

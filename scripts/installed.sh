@@ -94,7 +94,9 @@ bare() {
         scripts/prelink "$CARGO_TARGET_DIR/bare/libporous.a" "$work/libporous-bare.a" &&
         cc -std=c11 -Wall -Wextra -Werror -pedantic -DPOROUS_HOOKS -DPOROUS_WITHOUT_STD -I"$prefix/include" \
             porous-ffi/tests/bare/hooks.c "$work/libporous-bare.a" -o "$work/bare" &&
-        "$work/bare"
+        "$work/bare" &&
+        echo '#include "porous.hpp"' | c++ -std=c++17 -Wall -Wextra -Werror -pedantic -fsyntax-only \
+            -DPOROUS_HOOKS -DPOROUS_WITHOUT_STD -I"$prefix/include" -x c++ -
 }
 asks_for() {
     readelf --symbols --wide "$1" | awk '$7 == "UND" && $8 != "" { print $8 }' | sort -u

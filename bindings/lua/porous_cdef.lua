@@ -614,6 +614,7 @@ porous_status porous_on_panic(porous_told told,
 porous_status porous_set_allocator(porous_alloc alloc,
                                    porous_dealloc dealloc,
                                    void *user);
+porous_status porous_memory(uint64_t *bytes, uint64_t *peak);
 porous_status porous_thread_bind(const struct porous_config *config,
                                  const char *address,
                                  struct porous_thread **out);

@@ -547,11 +547,13 @@ class Blob {
 };
 
 #ifdef POROUS_WITH_SEAL
+#ifdef POROUS_WITH_STD
 /// Draws a secret of the system's secure generator: the secret key of a server, a psk, a token key, or a seed.
 inline Result<Secret> generate_key() noexcept {
   Secret secret = {};
   return detail::written(porous_key_generate(secret.data()), secret);
 }
+#endif
 
 /// The public key of a secret key: clients know the server by it.
 inline Result<PublicKey> public_key(const Secret& secret) noexcept {
@@ -602,6 +604,7 @@ struct Security : porous_security {
   Security& rekey_time(Microseconds t) noexcept { return rekey_time_us = detail::microseconds(t), *this; }
 };
 
+#ifdef POROUS_WITH_STD
 /// What a backend says of a client in a token. All fields of porous_claims are here.
 struct Claims : porous_claims {
   /// Of a client and its application, from `created` to `expires`, in seconds since 1970 in UTC.
@@ -633,16 +636,19 @@ struct Claims : porous_claims {
     return user_data = bytes.data(), user_data_len = static_cast<std::uint32_t>(bytes.size()), *this;
   }
 };
+#endif
 
 /// A token, its secret, the addresses of servers and their key. It is a secret until it was used.
 class Ticket {
  public:
+#ifdef POROUS_WITH_STD
   /// Makes one by the token key that the servers have as well: a backend's work.
   static Result<Ticket> mint(const Secret& token_key, const Claims& claims) noexcept {
     porous_ticket* ticket = nullptr;
     const auto status = porous_ticket_mint(token_key.data(), &claims, &ticket);
     return made(status, ticket);
   }
+#endif
   static Result<Ticket> from_text(const char* text) noexcept {
     porous_ticket* ticket = nullptr;
     const auto status = porous_ticket_from_text(text, &ticket);
@@ -1323,9 +1329,14 @@ inline Status on_panic(porous_told told, void* user) noexcept { return Status(po
 inline Status set_allocator(porous_alloc alloc, porous_dealloc dealloc, void* user) noexcept {
   return Status(porous_set_allocator(alloc, dealloc, user));
 }
+
+/// Tells how many bytes of memory the library has in the whole process, and the most that it has had.
+inline Status memory(std::uint64_t& bytes, std::uint64_t& peak) noexcept {
+  return Status(porous_memory(&bytes, &peak));
+}
 #endif
 
-#if defined(POROUS_WITH_UDP) || defined(POROUS_WITH_SEAL)
+#ifdef POROUS_WITH_STD
 /// Writes what the system said when the last call of this thread failed with POROUS_ERR_IO or one as it, with a 0 at
 /// the end, and tells the length.
 inline Result<std::size_t> io_error_text(Buffer text) noexcept {

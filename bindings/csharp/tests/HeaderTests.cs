@@ -23,7 +23,7 @@ namespace Porous.Tests
 
         /// <summary>Functions that C# has no use for: structs are set up without help, and memory is for programs of C.
         /// </summary>
-        static readonly string[] Unused = { "porous_send_options_init", "porous_set_allocator" };
+        static readonly string[] Unused = { "porous_send_options_init", "porous_set_allocator", "porous_memory" };
 
         public static void every_function_of_the_header_is_imported()
         {

@@ -126,6 +126,7 @@ FUNCTIONS: Dict[str, List[Any]] = {
     "porous_io_error_text": [_DATA, c_size_t],
     "porous_on_panic": [TOLD, c_void_p],
     "porous_set_allocator": [ALLOC, DEALLOC, c_void_p],
+    "porous_memory": [_U64, _U64],
     "porous_thread_bind": [_CONFIG, c_char_p, _OUT],
     "porous_thread_adopt": [_CONFIG, ctypes.c_ssize_t, _OUT],
     "porous_thread_poll": [_THREAD, POINTER(_structs.RawOutput)],

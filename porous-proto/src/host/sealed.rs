@@ -20,7 +20,7 @@ use crate::frame::{
     Refusal, Request, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
 };
 use crate::ids::{Address, PeerId, Slot};
-use crate::peer::{self, Peer, SealedAttempt, Settings, Side};
+use crate::peer::{self, Met, Peer, SealedAttempt, Settings, Side};
 use crate::seal::noise::{Identity, Responder, Setup};
 use crate::seal::phases::Limits;
 use crate::seal::{Crypto, Proved, Psk, SecretKey, Secured, Security, TokenRefusal};
@@ -294,8 +294,13 @@ pub(super) fn answer<R: CryptoRng, A: Address>(
     let ours = (member.peer.connection_id(), attempt.greeting());
     let sealed = opened.agree(connect, ours, &mut host.rng);
     let sealed = sealed.ok_or(Ignored::Unauthenticated)?;
-    let (from, agreed) = ((way, connect), (sealed, &said[..]));
-    member.peer.on_first(from, agreed, &host.local, now)?;
+    let met = Met {
+        way,
+        remote: connect,
+        sealed,
+        said: &said,
+    };
+    member.peer.on_first(met, &host.local, now)?;
     member.confirm(way);
     host.strangers.turn_down_others(member);
     host.settle(slot);

@@ -11,13 +11,13 @@ mod outbox;
 mod sealed_attempt;
 #[cfg(feature = "seal")]
 mod sealed_session;
+#[cfg(feature = "seal")]
+mod sealing;
 mod session;
 mod settings;
 mod state;
 
 use alloc::boxed::Box;
-#[cfg(feature = "seal")]
-use alloc::vec::Vec;
 
 pub(crate) use self::agreement::Agreement;
 use self::application::Books;
@@ -25,14 +25,14 @@ use self::connected::{Connected, Flush};
 pub(crate) use self::disconnect::LINGER;
 use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
-#[cfg(feature = "seal")]
-use self::handshake::encoded;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
 #[cfg(feature = "seal")]
 pub(crate) use self::sealed_attempt::SealedAttempt;
 #[cfg(feature = "seal")]
 pub(crate) use self::sealed_session::{Sealed, Side};
+#[cfg(feature = "seal")]
+pub(crate) use self::sealing::Met;
 use self::session::Session;
 use self::settings::{Excuses, Role};
 pub(crate) use self::settings::{Identity, Settings, Tick};
@@ -42,8 +42,6 @@ use self::state::Phase;
 use crate::buffers::Memory;
 use crate::config::{Config, Timeouts};
 use crate::event::{Disconnect, DisconnectReason, Ecn, Ignored};
-#[cfg(feature = "seal")]
-use crate::frame::SecondAuth;
 use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
 #[cfg(feature = "seal")]
 use crate::seal::Secured;
@@ -249,75 +247,6 @@ impl Peer {
         if let Some(handshake) = self.attempt() {
             handshake.on_acknowledge(way, ack);
             self.try_establish(ours, now);
-        }
-    }
-
-    /// Takes message 2 of the handshake of a sealed connection, from this address of an attempt.
-    #[cfg(feature = "seal")]
-    pub(crate) fn on_second(
-        &mut self,
-        way: usize,
-        second: &SecondAuth<'_>,
-        ours: &Settings,
-        now: Instant,
-    ) -> Result<(), Ignored> {
-        let own = self.identity;
-        // A copy of what has been taken changes nothing.
-        let handshake = self.attempt().ok_or(Ignored::WrongState)?;
-        let found = handshake.finish(&own, &ours.offer, second, now);
-        let (sealed, remote, said) = found.ok_or(Ignored::Unauthenticated)?;
-        self.accept_sealed((way, &remote), (sealed, &said), ours, now)
-    }
-
-    /// Takes message 1 of a host that connects to us as well, from this address of an attempt. It has come to
-    /// `sealed`, which is answered, and has said something.
-    #[cfg(feature = "seal")]
-    pub(crate) fn on_first(
-        &mut self,
-        from: (usize, &Connect),
-        agreed: (Sealed, &[u8]),
-        ours: &Settings,
-        now: Instant,
-    ) -> Result<(), Ignored> {
-        self.accept_sealed(from, agreed, ours, now)?;
-        self.answer_due = true;
-        Ok(())
-    }
-
-    /// Ends a sealed attempt with this remote host, at this address.
-    #[cfg(feature = "seal")]
-    fn accept_sealed(
-        &mut self,
-        (way, remote): (usize, &Connect),
-        (sealed, said): (Sealed, &[u8]),
-        ours: &Settings,
-        now: Instant,
-    ) -> Result<(), Ignored> {
-        // None if its application is another one: then its request was refused already.
-        let session = self.session_with(remote, ours);
-        let mut session = session.ok_or(Ignored::WrongState)?;
-        self.secured = Some(sealed.secured());
-        session.seal(sealed, ours.config.first_id, now);
-        self.accept_remote(way, remote, session, now);
-        self.greeting = said.into();
-        Ok(())
-    }
-
-    /// The sealed attempt that this is, and its request as the remote host has it; `None` if this is none.
-    #[cfg(feature = "seal")]
-    pub(crate) fn sealed_attempt(&self, ours: &Settings) -> Option<(&SealedAttempt, Vec<u8>)> {
-        let Phase::Attempt { handshake, .. } = &self.phase else {
-            return None;
-        };
-        let request = self.identity.connect_sealed(0, &ours.offer);
-        Some((handshake.sealing()?, encoded(&request).ok()?))
-    }
-
-    /// Notes that a host could not prove that it is the one that was meant.
-    #[cfg(feature = "seal")]
-    pub(crate) fn note_failure(&mut self) {
-        if let Some(handshake) = self.attempt() {
-            handshake.note_failure();
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod tools;
 
+use std::env;
 use std::process::Command;
 
 use tools::{Build, has, root, run};
@@ -142,4 +143,38 @@ fn nothing_is_leaked_or_read_before_it_is_written() {
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
     assert_eq!(run(command.arg(GCC.program("c/hello.c"))), "hello\n");
+}
+
+/// The seeds of the calls that are drawn, and how many each draws. `POROUS_CALLS` in the environment is another number
+/// of seeds.
+const SEEDS: u32 = 6;
+const CALLS: &str = "20000";
+
+#[test]
+fn calls_in_any_order_with_any_arguments_have_answers() {
+    if !has("gcc", true) {
+        return;
+    }
+    let build = Build {
+        options: &[
+            "-std=c11",
+            "-O1",
+            "-Wno-unused-function",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+        ],
+        ..GCC
+    };
+    let program = build.program("c/calls.c");
+    let seeds = env::var("POROUS_CALLS").ok();
+    let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(SEEDS);
+    // What fails names the seed, as the program's argument.
+    let says = |seed: u32| run(Command::new(&program).args([&seed.to_string(), CALLS]));
+    let said: Vec<_> = (1..=seeds).map(says).collect();
+    assert_eq!(says(1), said[0], "the same calls have other answers");
+    if has("valgrind", true) {
+        let mut command = Command::new("valgrind");
+        command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+        run(command.arg(GCC.program("c/calls.c")).args(["7", "2000"]));
+    }
 }

@@ -99,7 +99,7 @@ fn names<'a>(text: &'a str, begins: &'a [&str]) -> impl Iterator<Item = &'a str>
 }
 
 /// What the preprocessor alone needs, and what a program of C++ says in another way.
-const NOT_IN_CPP: [&str; 11] = [
+const NOT_IN_CPP: [&str; 12] = [
     "POROUS_H",
     "POROUS_BLESS",
     "POROUS_API",
@@ -107,6 +107,7 @@ const NOT_IN_CPP: [&str; 11] = [
     "POROUS_VERSION_MAJOR",
     "POROUS_VERSION_MINOR",
     "POROUS_VERSION_PATCH",
+    "POROUS_HOOKS",
     "POROUS_WITHOUT_UDP",
     "POROUS_WITHOUT_SEAL",
     // SendOptions does it by itself.

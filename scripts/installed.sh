@@ -77,6 +77,9 @@ steps_of_the_guide() {
     [[ $(guide sh | sed "s,/tmp/porous,$prefix,g" | bash -e 2>/dev/null | tail -n 1) == hello ]] &&
         (($(guide sh | wc -l) == 3))
 }
+cpp_of_the_guide() {
+    [[ $(guide bash | sed "s,/tmp/porous,$prefix,g" | timeout 60 bash -e | tail -n 1) == hello ]]
+}
 sockets_of_the_guide() {
     guide c >"$work/own_socket.c" &&
         cc $strict "$work/own_socket.c" -I"$prefix/include" -L"$prefix/lib" -lporous -Wl,-rpath,"$prefix/lib" \
@@ -84,6 +87,7 @@ sockets_of_the_guide() {
         says_hello "$work/own_socket"
 }
 run "the guide: an echo in three commands" steps_of_the_guide
+run "the guide: an echo in C++" cpp_of_the_guide
 run "the guide: sockets of the program's own" sockets_of_the_guide
 
 # For consoles: without the standard library of Rust, with memory from the program. Such a library asks for little

@@ -1849,7 +1849,7 @@ POROUS_API porous_status porous_ticket_expires(const struct porous_ticket *ticke
 POROUS_API void porous_ticket_free(struct porous_ticket *ticket);
 #endif
 
-#if defined(POROUS_WITH_STD)
+#if (defined(POROUS_WITH_STD) && (defined(POROUS_WITH_UDP) || defined(POROUS_WITH_SEAL)))
 /**
  * Writes what the system said when the last call of this thread failed with POROUS_ERR_IO, POROUS_ERR_IN_USE,
  * POROUS_ERR_NOT_AVAILABLE or POROUS_ERR_NOT_PERMITTED, with a 0 at its end: empty if none did. Returns its length.

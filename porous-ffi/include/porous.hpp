@@ -1336,7 +1336,7 @@ inline Status memory(std::uint64_t& bytes, std::uint64_t& peak) noexcept {
 }
 #endif
 
-#ifdef POROUS_WITH_STD
+#if defined(POROUS_WITH_STD) && (defined(POROUS_WITH_UDP) || defined(POROUS_WITH_SEAL))
 /// Writes what the system said when the last call of this thread failed with POROUS_ERR_IO or one as it, with a 0 at
 /// the end, and tells the length.
 inline Result<std::size_t> io_error_text(Buffer text) noexcept {

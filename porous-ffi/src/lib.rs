@@ -56,7 +56,7 @@ pub mod claims;
 #[cfg(feature = "seal")]
 pub mod ticket;
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", any(feature = "udp", feature = "seal")))]
 pub mod io_error;
 pub mod panic;
 

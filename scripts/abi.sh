@@ -24,7 +24,8 @@ kept=porous-ffi/abi/porous-0.1
 awk '/^POROUS_API/ { is_function = 1 }
     is_function && /;$/ { sub(/;$/, " { __builtin_trap(); }"); is_function = 0 }
     { print }' porous-ffi/include/porous.h >"$work/porous.c"
-gcc -std=c99 -g -O0 -w -fPIC -shared -Wl,-soname,libporous.so.0.1 "$work/porous.c" -o "$work/libporous.so"
+# From its folder: what is kept names the file as the compiler was told.
+(cd "$work" && gcc -std=c99 -g -O0 -w -fPIC -shared -Wl,-soname,libporous.so.0.1 porous.c -o libporous.so)
 abidw --no-show-locs --no-comp-dir-path --no-corpus-path --out-file "$work/porous.xml" "$work/libporous.so"
 # Debug information knows no macros, and a number that means something else breaks programs as well.
 gcc -std=c99 -dM -E porous-ffi/include/porous.h |

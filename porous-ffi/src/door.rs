@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use crate::panic::guard;
 use crate::status::{POROUS_ERR_BUSY, POROUS_ERR_PANIC, porous_status};
 
-/// What a handle has, and who is in it.
+/// The value behind a handle, and whether a call is inside.
 pub(crate) struct Door<T> {
     /// True while a call is inside.
     busy: AtomicBool,

@@ -20,7 +20,7 @@ const TEXT_MAX: usize = 1024;
 pub type porous_told =
     Option<unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize)>;
 
-/// Whom to tell.
+/// The program's function that is told of panics, and the pointer for it.
 #[derive(Clone, Copy)]
 struct Listener {
     told: unsafe extern "C" fn(user: *mut c_void, text: *const c_char, len: usize),

@@ -21,7 +21,7 @@ pub(crate) unsafe fn array<'a, T>(from: *const T, len: usize) -> Result<&'a [T],
     // No memory is longer (`slice::from_raw_parts`). A longer one is a number below zero most of the time.
     let fits = len <= isize::MAX as usize / size_of::<T>().max(1);
     check(fits, POROUS_ERR_VALUE)?;
-    // SAFETY: the array has so many elements, and its length is possible.
+    // SAFETY: the array has `len` elements, and memory can be that long.
     Ok(unsafe { slice::from_raw_parts(from, len) })
 }
 

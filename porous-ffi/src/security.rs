@@ -1,4 +1,4 @@
-//! How a host seals: its keys, and whom it lets in.
+//! How a host seals: its keys, and which clients it lets in.
 
 use porous_crypto::RustCrypto;
 use porous_proto::seal::{Provider, Psk, PublicKey, SecretKey, Security, Suite, TokenKey};

@@ -65,13 +65,13 @@ pub(crate) unsafe fn read_sized<T: Grows>(from: *const T) -> Result<T, porous_st
     let given = unsafe { size_of_given(from)? } as usize;
     let mut value = zeroed::<T>();
     let ours = size_of::<T>();
-    // SAFETY: both have so many bytes, and any bytes of the program's are a valid value.
+    // SAFETY: both have that many bytes, and any bytes of the program's are a valid value.
     unsafe {
         let to = ptr::from_mut(&mut value).cast::<u8>();
         ptr::copy_nonoverlapping(from.cast::<u8>(), to, given.min(ours));
     }
     for at in ours..given {
-        // SAFETY: the program's struct has so many bytes.
+        // SAFETY: the program's struct has that many bytes.
         let unknown = unsafe { from.cast::<u8>().add(at).read() };
         check(unknown == 0, POROUS_ERR_VERSION)?;
     }
@@ -88,7 +88,7 @@ pub(crate) unsafe fn write_sized<T: Grows>(to: *mut T, mut value: T) -> Result<(
     let given = unsafe { size_of_given(to)? };
     value.set_size(given);
     let bytes = size_of::<T>().min(given as usize);
-    // SAFETY: both have so many bytes.
+    // SAFETY: both have that many bytes.
     unsafe { ptr::copy_nonoverlapping(ptr::from_ref(&value).cast::<u8>(), to.cast(), bytes) };
     Ok(())
 }

@@ -398,7 +398,7 @@ static void take_packets(world *of) {
   HOLDS(status != 1 || what.len <= cap);
   HOLDS(status != POROUS_ERR_SMALL || what.len > cap);
   if (status == POROUS_ERR_SMALL) {
-    /* It was kept, whoever asks for it next. */
+    /* It was kept: the next call for this peer finds it. */
     uint64_t wanted = what.len;
     IS(porous_receive(at, peer, &what, buffer, 0), POROUS_ERR_SMALL);
     HOLDS(what.len == wanted);

@@ -4,7 +4,7 @@
 
 enum { CLIENTS = 64, HOSTS = CLIENTS + 1, CHANNELS = 3 };
 
-/* Fills a packet that follows from who sends it, on which channel, and how many were before. Returns its length. */
+/* Fills a packet that follows from its sender, its channel, and the number of those before it. Returns its length. */
 static size_t make_packet(uint8_t *packet, uint32_t client, uint8_t channel, uint32_t number) {
   uint32_t state = 1 + client + 1000 * channel + 10000 * number;
   size_t len = 1 + draw(&state) % (number % 8 == 0 ? 3000 : 200);

@@ -20,7 +20,7 @@ use crate::frame::{
     Refusal, Request, SEAL_TAG, Sealed, SecondAuth, Terms, WithMac, cookie_input, prologue,
 };
 use crate::ids::{Address, PeerId, Slot};
-use crate::peer::{self, Met, Peer, SealedAttempt, Settings, Side};
+use crate::peer::{self, Met, Peer, SealedAttempt, Settings, Side, encoded};
 use crate::seal::noise::{Identity, Responder, Setup};
 use crate::seal::phases::Limits;
 use crate::seal::{Crypto, Proved, Psk, SecretKey, Secured, Security, TokenRefusal};
@@ -245,8 +245,7 @@ fn check<R: CryptoRng, A: Address>(
     // The cookie was not kept: it is made again, as it came back and is ours.
     let connect = &request.connect;
     let cookie = cookie_request(connect.nonce_peer, connect.nonce_self, &host.local.offer);
-    let mut ours = vec![0; cookie.encoded_length(&[])];
-    let _ = cookie.encode_request(&[], &mut ours); // it has the length
+    let ours = encoded(&cookie).map_err(|_| Ignored::Unauthenticated)?;
     let opened = asked.open(&ours, request, first, &host.local);
     let mut opened = opened.ok_or(Unfit::Refused)?;
     if !is_costly {

@@ -650,7 +650,7 @@ impl Candidate {
 
 /// A request, without a greeting.
 #[cfg(feature = "seal")]
-pub(super) fn encoded(request: &Connect) -> Result<Vec<u8>, NoRoom> {
+pub(crate) fn encoded(request: &Connect) -> Result<Vec<u8>, NoRoom> {
     let mut form = alloc::vec![0; request.encoded_length(&[])];
     request.encode_request(&[], &mut form)?;
     Ok(form)

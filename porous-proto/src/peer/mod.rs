@@ -25,6 +25,8 @@ use self::connected::{Connected, Flush};
 pub(crate) use self::disconnect::LINGER;
 use self::disconnect::{Answer, Disconnecting};
 pub(crate) use self::handshake::Handshake;
+#[cfg(feature = "seal")]
+pub(crate) use self::handshake::encoded;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
 #[cfg(feature = "seal")]

@@ -3,9 +3,8 @@
 
 use alloc::vec::Vec;
 
-use super::handshake::encoded;
 use super::state::Phase;
-use super::{Peer, Sealed, SealedAttempt, Settings};
+use super::{Peer, Sealed, SealedAttempt, Settings, encoded};
 use crate::event::Ignored;
 use crate::frame::{Connect, SecondAuth};
 use crate::time::Instant;

@@ -44,13 +44,17 @@ impl Node {
     /// To be called once a frame: the whole driver.
     fn frame(&mut self, clock: &Clock) {
         let now = clock.now();
-        while clock.now() < now + TIME_TO_READ {
+        let waits = loop {
+            if clock.now() >= now + TIME_TO_READ {
+                break true;
+            }
             let Some((len, from)) = self.socket.receive_from(&mut self.buffer) else {
-                break;
+                break false;
             };
             self.host
                 .handle_datagram(now, from, Ecn::NotEct, &self.buffer[..len]);
-        }
+        };
+        self.host.handle_backlog(now, waits);
         self.host.handle_timeout(now);
         while let Some(transmit) = self.host.poll_transmit(now, &mut self.buffer) {
             self.socket.send_to(transmit.to, transmit.datagram);

@@ -191,6 +191,9 @@ pub struct HostStats {
     /// Requests that were refused as full because of
     /// [`Config::max_peers_per_source`](crate::Config::max_peers_per_source).
     pub source_full: u64,
+    /// Requests that were refused while more came than the program could take in: see
+    /// [`Host::handle_backlog`](crate::Host::handle_backlog).
+    pub overloaded: u64,
     pub(crate) ignored: [u64; Ignored::COUNT],
     #[cfg(feature = "seal")]
     pub(crate) tokens_refused: [u64; TokenRefusal::COUNT],

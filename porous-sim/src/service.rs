@@ -4,6 +4,9 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
+/// How long the drivers take datagrams in, and how long they send, in one turn.
+const TURN: Duration = Duration::from_millis(8);
+
 /// The way in which the program around a host calls it.
 ///
 /// ```
@@ -30,6 +33,10 @@ pub enum Service {
         /// When the first tick is: hosts with different offsets tick out of phase.
         offset: Duration,
     },
+    /// By a core that takes this time for each datagram, in or out, and does nothing else. It works in
+    /// turns, as the drivers do: it takes in what has arrived, for at most 8 ms, and then sends, for at
+    /// most 8 ms. What comes meanwhile waits in the socket's buffer.
+    Core(Duration),
 }
 
 impl Service {
@@ -48,8 +55,9 @@ impl Service {
 
     /// The first time, `time` or later, at which this service calls a host that has a reason to be called.
     pub(crate) fn at_or_after(self, time: Instant) -> Instant {
-        let Self::Tick { every, offset } = self else {
-            return time;
+        let (every, offset) = match self {
+            Self::Event | Self::Core(_) => return time,
+            Self::Tick { every, offset } => (every, offset),
         };
         // In nanoseconds from the first tick on, so that a period of 1/60 s does not drift.
         let (every, offset) = (every.as_nanos().max(1), offset.as_nanos());
@@ -59,11 +67,24 @@ impl Service {
         Instant::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
-    /// The earliest time at which the host can be called again, after a call at `now`.
-    pub(crate) fn rest(self, now: Instant) -> Instant {
+    /// The most datagrams that one turn takes in, and the most that it sends.
+    pub(crate) fn at_once(self) -> usize {
+        match self {
+            Self::Event | Self::Tick { .. } => usize::MAX,
+            Self::Core(each) => {
+                let datagrams = TURN.as_nanos().div_ceil(each.as_nanos().max(1));
+                usize::try_from(datagrams).unwrap_or(usize::MAX)
+            }
+        }
+    }
+
+    /// The earliest time at which the host can be called again, after a call at `now` in which it took in and
+    /// sent this many datagrams.
+    pub(crate) fn rest(self, now: Instant, datagrams: usize) -> Instant {
         match self {
             Self::Event => now,
             Self::Tick { .. } => now + Duration::from_micros(1),
+            Self::Core(each) => now + each * u32::try_from(datagrams).unwrap_or(u32::MAX),
         }
     }
 }
@@ -90,7 +111,7 @@ mod tests {
         for (time, tick) in [(0, 3000), (3000, 3000), (3001, 13_000), (13_000, 13_000)] {
             assert_eq!(service.at_or_after(at(time)), at(tick), "{time}");
         }
-        assert_eq!(service.at_or_after(service.rest(at(3000))), at(13_000));
+        assert_eq!(service.at_or_after(service.rest(at(3000), 0)), at(13_000));
     }
 
     #[test]
@@ -98,7 +119,7 @@ mod tests {
         let service = Service::tick(Duration::from_secs(1) / 60);
         let mut now = Instant::ZERO;
         for _ in 0..60 * 60 {
-            now = service.at_or_after(service.rest(now));
+            now = service.at_or_after(service.rest(now, 0));
         }
         // A sixtieth of a second is rounded down by 2/3 of a nanosecond, 3600 times.
         assert_eq!(now, at(59_999_997));

@@ -29,6 +29,8 @@ pub(crate) struct Station<A> {
     touched: bool,
     /// The host is not called before this: its machine is busy, or it was called at this tick.
     resting: Instant,
+    /// Datagrams that the host has taken in and sent in this turn.
+    moved: [usize; 2],
     /// Observes the calls of the host.
     #[cfg(feature = "swarm")]
     pub(crate) watch: Watch<A>,
@@ -47,6 +49,7 @@ impl<A: SimAddress> Station<A> {
             events: VecDeque::new(),
             touched: false,
             resting: Instant::ZERO,
+            moved: [0; 2],
             #[cfg(feature = "swarm")]
             watch: Watch::new(),
         }
@@ -115,17 +118,18 @@ impl<A: SimAddress> Station<A> {
         true
     }
 
-    /// Hands the host all datagrams that wait in the socket, then the time. Afterwards take the datagrams
-    /// that the host wants to send by [`transmit`](Self::transmit).
+    /// Hands the host the datagrams that wait in the socket, then the time. Afterwards take the datagrams
+    /// that the host wants to send by [`transmit`](Self::transmit), and [`rest`](Self::rest).
     pub(crate) fn wake(&mut self, now: Instant) {
         self.touched = false;
-        self.resting = self.service.rest(now);
-        self.inbox_bytes = 0;
         // The host knows only the clock of its own machine.
         let now = self.clock.show(now);
+        let taken = self.inbox.len().min(self.service.at_once());
+        self.moved = [taken, 0];
         #[cfg(feature = "swarm")]
         self.watch.wakes();
-        for (from, ecn, datagram) in self.inbox.drain(..) {
+        for (from, ecn, datagram) in self.inbox.drain(..taken) {
+            self.inbox_bytes -= datagram.len();
             #[cfg(feature = "swarm")]
             let before = porous_proto::hooks::work::done();
             let _taken = self.host.handle_datagram(now, from, ecn, &datagram);
@@ -140,18 +144,39 @@ impl<A: SimAddress> Station<A> {
                 self.watch.received(datagram, before, _taken, place);
             }
         }
+        self.host.handle_backlog(now, !self.inbox.is_empty());
         self.host.handle_timeout(now);
     }
 
-    /// The next datagram that the host wants to send, and its destination.
+    /// Ends the turn: the host is called again when its machine can.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        let [taken, sent] = self.moved;
+        self.resting = self.service.rest(now, taken.saturating_add(sent));
+        // What it had no time to send.
+        self.touched |= self.has_no_time();
+    }
+
+    /// True if the turn has no time to send more.
+    fn has_no_time(&self) -> bool {
+        let [_, sent] = self.moved;
+        sent == self.service.at_once()
+    }
+
+    /// The next datagram that the host wants to send, and its destination. None once the turn has no time
+    /// left.
     pub(crate) fn transmit(
         &mut self,
         now: Instant,
         buffer: &mut Vec<u8>,
     ) -> Option<(A, Ecn, Vec<u8>)> {
+        if self.has_no_time() {
+            return None;
+        }
         buffer.resize(self.host.max_datagram_size(), 0);
         let now = self.clock.show(now);
         let transmit = self.host.poll_transmit(now, buffer)?;
+        let [_, sent] = &mut self.moved;
+        *sent += 1;
         #[cfg(feature = "swarm")]
         self.watch.sent(transmit.to, transmit.datagram.len());
         Some((transmit.to, transmit.ecn, transmit.datagram.to_vec()))

@@ -1037,6 +1037,7 @@ impl<A: SimAddress> World<A> {
             );
             self.wires.send(now, passage);
         }
+        self.stations.get_mut(address).rest(now);
         self.collect_events(address);
         // Last: what the host has sent decides when it is to be called next.
         self.stations.schedule(now, address);

@@ -310,13 +310,14 @@ impl<R: CryptoRng> SmolHost<R> {
             // Read where it lies and not copied, so that no datagram is cut off. The only error left is that
             // no more have arrived.
             let Ok((datagram, meta)) = socket.recv() else {
-                return;
+                break;
             };
             // The host counts what became of the datagram.
             let _ = self
                 .host
                 .handle_datagram(now, meta.endpoint, Ecn::NotEct, datagram);
         }
+        self.host.handle_backlog(now, socket.can_recv());
     }
 
     /// Sends until there is nothing more or the socket has no room.

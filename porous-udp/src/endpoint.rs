@@ -242,7 +242,11 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// ```
     pub fn receive_datagrams(&mut self) -> io::Result<bool> {
         self.bound.socket.hear_closed_ports();
-        let result = self.take_datagrams();
+        let begin = self.bound.clock.now();
+        let result = self.take_datagrams(begin);
+        if let Ok(may_be_more) = result {
+            self.bound.host.handle_backlog(begin, may_be_more);
+        }
         // After the datagrams, as taking them in may note closed ports, too.
         while let Some(at) = self.bound.socket.next_closed_port() {
             self.bound.host.handle_port_closed(at);
@@ -250,8 +254,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         result
     }
 
-    fn take_datagrams(&mut self) -> io::Result<bool> {
-        let begin = self.bound.clock.now();
+    fn take_datagrams(&mut self, begin: Instant) -> io::Result<bool> {
         let end = begin + self.bound.time_limit;
         #[cfg(feature = "seal")]
         self.bound.time_of_day.tell(&mut self.bound.host, begin);

@@ -153,9 +153,15 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         // Each new peer adds events: an application that takes none out gets no more peers (C2).
         let has_place = host.inbound.count() < host.local.config.budgets.max_peers;
-        let has_room = has_place && !host.events.are_too_many();
+        // Those who are connected have a claim to what the program can do, newcomers do not.
+        let is_overloaded = host.backlog.is_too_much();
+        let has_room = has_place && !host.events.are_too_many() && !is_overloaded;
         let (local, rng) = (&host.local, &mut host.rng);
-        let agreement = (host.strangers).on_request(sender, request, local, has_room, rng)?;
+        let answer = (host.strangers).on_request(sender, request, local, has_room, rng);
+        // No cookie is given without room: every answer was a refusal.
+        let is_refused = matches!(answer, Err(Ignored::Stateless));
+        host.stats.overloaded += u64::from(is_overloaded && is_refused);
+        let agreement = answer?;
         self.on_proved(request, agreement)
     }
 

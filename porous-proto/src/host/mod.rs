@@ -1,6 +1,7 @@
 //! §2.1: the host object, and its verbs.
 
 mod answers;
+mod backlog;
 mod commands;
 mod connection_ids;
 mod cookie;
@@ -24,6 +25,7 @@ use alloc::boxed::Box;
 
 use rand_core::CryptoRng;
 
+use self::backlog::Backlog;
 pub use self::connection_ids::ConnectionIds;
 #[cfg(feature = "seal")]
 use self::door::Door;
@@ -73,6 +75,7 @@ pub struct Host<R, A = core::net::SocketAddr> {
     lingering: Lingering,
     events: Events<A>,
     strangers: Strangers<A>,
+    backlog: Backlog,
     /// Admits the bearers of tokens.
     #[cfg(feature = "seal")]
     door: Door<A>,
@@ -106,6 +109,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             table: Table::new(mask),
             inbound: Inbound::new(),
             events: Events::new(),
+            backlog: Backlog::default(),
             #[cfg(feature = "seal")]
             door: Door::default(),
             steps: Steps::default(),
@@ -230,6 +234,31 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             member.peer.on_unreachable(way, now);
             self.settle(slot);
         }
+    }
+
+    /// Tells the host whether the turn of taking in datagrams that began at `now` has left some behind for
+    /// want of time. A driver calls this at the end of each turn. If each turn of a second has left some
+    /// behind, more comes than the program can take in: requests of strangers are then refused as
+    /// [`Full`](crate::Refusal::Full), until a turn leaves nothing behind, and
+    /// [`HostStats::overloaded`] counts them. Those who are connected go before newcomers.
+    ///
+    /// A turn counts for at most 100 ms, so that a program that was stopped for a while is not taken to be
+    /// too slow.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::{Config, Host, Instant, Listen};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    /// host.listen(Listen::Open)?;
+    /// let now = Instant::ZERO + Duration::from_millis(8);
+    /// // Here the program has handed over what it could within its time, and more has come.
+    /// host.handle_backlog(now, true);
+    /// # Ok::<(), porous_proto::ListenError>(())
+    /// ```
+    pub fn handle_backlog(&mut self, now: Instant, waits: bool) {
+        self.backlog.note(now, waits);
     }
 
     /// Tells the host that nothing is bound to the port of the address `at`, as the machine there says

@@ -144,6 +144,31 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
     }
 }
 
+/// Newcomers go before those who are connected, until the program has caught up.
+#[test]
+fn nobody_is_let_in_while_more_comes_than_the_program_takes_in() {
+    let mut client = Host::<_, u32>::new(Config::client(), example_rng());
+    client.connect(Instant::ZERO, 2).unwrap();
+    let mut buf = [0; 1200];
+    let request = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
+    let request = request.datagram.to_vec();
+    let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    host.listen(Listen::Open).unwrap();
+    let mut answer = |turn: u64, waits: bool| {
+        let now = Instant::from_micros(turn * 50_000);
+        host.handle_datagram(now, 1, Ecn::NotEct, &request);
+        host.handle_backlog(now, waits);
+        let answered = host.poll_transmit(now, &mut buf).unwrap();
+        (answered.datagram[0], host.stats().overloaded)
+    };
+    for turn in 0..=20 {
+        assert_eq!(answer(turn, true), (0xC1, 0), "{turn}");
+    }
+    assert_eq!(answer(21, true), (0xE0, 1));
+    assert_eq!(answer(22, false), (0xE0, 2));
+    assert_eq!(answer(23, true), (0xC1, 2));
+}
+
 #[test]
 fn a_host_that_sleeps_after_a_reset_does_not_blame_its_peer() {
     let (mut host, peer) = example_pair();

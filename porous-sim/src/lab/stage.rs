@@ -208,7 +208,7 @@ impl Stage {
                 continue;
             }
             // Before the end works, so that what it does now cannot make it due again in the same tick.
-            flow.resting[end] = flow.service[end].rest(now);
+            flow.resting[end] = flow.service[end].rest(now, 0);
             for datagram in core::mem::take(&mut flow.inbox[end]) {
                 flow.ends.take(end, now, &datagram);
             }

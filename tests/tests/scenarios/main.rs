@@ -30,6 +30,7 @@ mod lanes;
 mod latency;
 mod limits;
 mod overhead;
+mod overload;
 mod path_mtu;
 mod path_narrow;
 mod pauses;

@@ -241,8 +241,23 @@ describe!(ListenError {
 pub enum ConnectionIdsError {
     /// The host's [connection ids](crate::Config::connection_id_len) are empty: there is nothing to make.
     NoBytes,
+    /// The host's connection ids are too short for what they are to tell.
+    TooShort,
+    /// The bits of a shard are none, or more than 8.
+    ShardBits,
+    /// The shard does not fit its bits.
+    Shard,
+    /// The QUIC-LB configuration is above 6.
+    Rotation,
+    /// The QUIC-LB id of the server has no bytes, or more than 15.
+    ServerId,
 }
 
 describe!(ConnectionIdsError {
     Self::NoBytes => "connection ids have no bytes here: give Config::connection_id_len at least 1",
+    Self::TooShort => "connection ids are too short: give Config::connection_id_len at least 2 for shards, and 5 more than the server's id for QUIC-LB",
+    Self::ShardBits => "a shard has 1 to 8 bits: give as many as tell all shards apart",
+    Self::Shard => "the shard does not fit its bits: number the shards from 0 on, or give them more bits",
+    Self::Rotation => "a configuration of QUIC-LB is 0 to 6: give the one of the balancer",
+    Self::ServerId => "the id of a server has 1 to 15 bytes: give the one that the balancer knows",
 });

@@ -135,6 +135,7 @@ mod ids;
 mod options;
 mod payload;
 mod peer;
+pub mod route;
 #[cfg(feature = "seal")]
 pub mod seal;
 mod sequencing;

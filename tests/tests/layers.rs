@@ -12,7 +12,7 @@ const STOREYS: [&[&str]; 11] = [
     &["wire"],
     &["frame"],
     VOCABULARY,
-    &["transfer", "sequencing"],
+    &["transfer", "sequencing", "route"],
     &["peer"],
     &["host"],
     &["sealing"],

@@ -8,7 +8,7 @@ use super::disconnect::{Disconnect, DisconnectAck, LongControl};
 use super::disconnect::{RESET, Reset};
 use super::long::{self, Long, VERSION};
 use super::refuse::Refuse;
-use super::short::{SHORT, Short};
+use super::short::{FORM, SHORT, Short};
 use crate::wire::ReadError;
 
 /// What a datagram says.
@@ -47,7 +47,7 @@ pub(crate) fn decode(datagram: &[u8], connection_id_len: usize) -> Result<Datagr
             rest,
         })
     };
-    if byte0 & 0xC0 == SHORT {
+    if byte0 & FORM == SHORT {
         return alone(Rest::Short(Short::decode(datagram, connection_id_len)?));
     }
     // Before the kinds of long forms, which have the same upper half of byte 0.
@@ -101,7 +101,7 @@ fn decode_acknowledge(
     let acknowledge = Some(Connect::decode_acknowledge(&long)?);
     let rest = match rest.first() {
         None => Rest::Nothing,
-        Some(byte0) if byte0 & 0xC0 == SHORT => {
+        Some(byte0) if byte0 & FORM == SHORT => {
             Rest::Short(Short::decode(rest, connection_id_len)?)
         }
         Some(byte0) if byte0 & 0xF0 == long::REQUEST => {

@@ -8,6 +8,9 @@ use super::Malformed;
 /// number of the latest change of the wire (`docs/wire.md`, "What may change"; `deviations.md` C20).
 pub(crate) const VERSION: u32 = 0xFFFF_0002;
 
+/// Byte 0 of every long form: the two upper bits, of which one is that of QUIC's long header.
+pub(crate) const LONG: u8 = 0xC0;
+
 /// The four kinds of long forms, by the upper half of byte 0.
 pub(super) const REQUEST: u8 = 0xC0;
 pub(super) const ACKNOWLEDGE: u8 = 0xD0;

@@ -43,7 +43,7 @@ pub(crate) use disconnect::{Disconnect, DisconnectAck, Reset};
 pub use integrity::Integrity;
 pub(crate) use integrity::{Check, Ids, TAG};
 pub(crate) use layout::{Context, Layout};
-pub(crate) use long::VERSION;
+pub(crate) use long::{LONG, VERSION};
 #[cfg(feature = "seal")]
 pub(crate) use mac::{
     Goodbye, MAC, WithMac, append_mac, encode_disconnect, encode_disconnect_ack, goodbye_of,
@@ -59,7 +59,7 @@ pub use refuse::{Refusal, RefusalData};
 pub(crate) use sealed::{Sealed, decode_phased, decode_sealed};
 #[cfg(feature = "seal")]
 pub(crate) use short::KEY_PHASE;
-pub(crate) use short::{Body, FrameWriter, Header, Short};
+pub(crate) use short::{Body, FORM, FrameWriter, Header, SHORT, Short};
 
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,10 @@ use super::layout::{Context, Layout};
 use super::message_codec::{self, Next};
 use super::{ConnectionId, MAX_MESSAGES, Malformed, Message};
 
+/// The bits of byte 0 that tell short forms and long ones apart, in all versions.
+pub(crate) const FORM: u8 = 0xC0;
 /// Byte 0 of every short form: 01 in the two upper bits, as in QUIC's short header.
-pub(super) const SHORT: u8 = 0x40;
+pub(crate) const SHORT: u8 = 0x40;
 
 /// The place in byte 0 of the width of the frame id less one.
 const WIDTH_SHIFT: u32 = 4;

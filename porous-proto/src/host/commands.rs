@@ -111,34 +111,37 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// Changes how the ids of new connections are made. Connections that are there keep their ids.
     ///
-    /// An id that one of this host's peers has is drawn again: 64 times, or 16 times with
+    /// An id that one of this host's peers has is drawn again: 64 draws, or 16 with
     /// [`ConnectionIds::Custom`]. If none of them is free, [`connect`](Self::connect) fails with
     /// [`OutOfConnectionIds`](crate::ConnectError::OutOfConnectionIds), and hosts that connect to this
     /// one are refused with [`Full`](crate::Refusal::Full).
     ///
     /// # Errors
     ///
-    /// [`ConnectionIdsError::NoBytes`] for [`ConnectionIds::Custom`] if connection ids are empty here.
+    /// [`ConnectionIdsError::ShardBits`] or [`Shard`](ConnectionIdsError::Shard) for shards out of range;
+    /// [`ConnectionIdsError::NoBytes`] if connection ids are empty here and not
+    /// [`Random`](ConnectionIds::Random), [`TooShort`](ConnectionIdsError::TooShort) if they are shorter
+    /// than [`ConnectionIds`] demands.
     ///
     /// ```
     /// use porous_proto::{Config, ConnectionIds, Host};
     /// # use porous_proto::hooks::doc::example_rng;
     ///
-    /// // Host 3 of several behind one balancer, which looks at the first byte.
+    /// // Host 3 of four on one port.
     /// let config = Config::new().connection_id_len(8)?;
     /// let mut host = Host::<_, u32>::new(config, example_rng());
-    /// host.set_connection_ids(ConnectionIds::Custom(|id| id[0] = 3))?;
+    /// host.set_connection_ids(ConnectionIds::Sharded { shard: 3, bits: 2 })?;
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub const fn set_connection_ids(
         &mut self,
         ids: ConnectionIds,
     ) -> Result<(), ConnectionIdsError> {
-        if matches!(ids, ConnectionIds::Custom(_)) && self.local.config.connection_id_len == 0 {
-            return Err(ConnectionIdsError::NoBytes);
+        let checked = ids.check(self.local.config.connection_id_len);
+        if checked.is_ok() {
+            self.connection_ids = ids;
         }
-        self.connection_ids = ids;
-        Ok(())
+        checked
     }
 
     /// Connects to the host at the address `to`. The outcome is an event: `Connected` or

@@ -39,17 +39,36 @@ impl SlotMask {
     /// Makes an id of random bytes hold a slot. Ids of less than four bytes hold none, nor does any id hold
     /// a slot from 65,536 on: they stay as they are.
     pub(super) fn put(&self, slot: Slot, id: &mut [u8]) {
-        let (Ok(slot), Some(masked)) =
-            (u16::try_from(slot.index()), id.first_chunk_mut::<MASKED>())
-        else {
-            return;
-        };
-        let [a, b, ..] = *masked;
-        let mut halves = (u16::from_le_bytes([a, b]), slot);
+        if let Some((random, slot, masked)) = parts(slot, id) {
+            *masked = self.hide(random, slot);
+        }
+    }
+
+    /// The same, and makes the bits of the id's first byte that are set in `bits` those of `shard`, also in
+    /// ids that hold no slot.
+    pub(super) fn put_sharded(&self, slot: Slot, id: &mut [u8], shard: u8, bits: u8) {
+        let is_right = |id: &[u8; MASKED]| id[0] & bits == shard;
+        if let Some((random, slot, masked)) = parts(slot, id) {
+            // What is masked looks random, so that about one of each 2^bits random halves gives the shard:
+            // at most one of 256. To draw them all would ask the system for each.
+            let halves = (0..=u16::MAX).map(|n| random.wrapping_add(n));
+            let mut hidden = halves.map(|random| self.hide(random, slot));
+            if let Some(found) = hidden.find(is_right) {
+                *masked = found;
+                return;
+            }
+        }
+        if let Some(first) = id.first_mut() {
+            *first = *first & !bits | shard;
+        }
+    }
+
+    fn hide(&self, random: u16, slot: u16) -> [u8; MASKED] {
+        let mut halves = (random, slot);
         for &key in &self.0 {
             halves = (halves.1, halves.0 ^ mix(halves.1, key));
         }
-        *masked = bytes(halves);
+        bytes(halves)
     }
 
     /// The slot that an id holds, if it was made to hold one; any slot if not.
@@ -61,6 +80,14 @@ impl SlotMask {
         }
         Some(Slot::new(halves.1.into()))
     }
+}
+
+/// The random half of an id, the slot, and the bytes that are to hold it; `None` if they cannot.
+fn parts(slot: Slot, id: &mut [u8]) -> Option<(u16, u16, &mut [u8; MASKED])> {
+    let slot = u16::try_from(slot.index()).ok()?;
+    let masked = id.first_chunk_mut::<MASKED>()?;
+    let [a, b, ..] = *masked;
+    Some((u16::from_le_bytes([a, b]), slot, masked))
 }
 
 const fn bytes((left, right): (u16, u16)) -> [u8; MASKED] {
@@ -106,6 +133,50 @@ mod tests {
         let mut id = [7; 4];
         MASK.put(Slot::new(65_536), &mut id);
         assert_eq!(id, [7; 4]);
+    }
+
+    #[test]
+    fn an_id_holds_its_slot_and_its_shard() {
+        for (bits, shard) in [(1, 0), (1, 1), (3, 2), (127, 93), (255, 0), (255, 255)] {
+            for slot in [0, 1, 65_535].map(Slot::new) {
+                for random in 0..=255 {
+                    let mut id = [random; 20];
+                    MASK.put_sharded(slot, &mut id, shard, bits);
+                    assert_eq!((id[0] & bits, MASK.slot(&id)), (shard, Some(slot)));
+                    assert_eq!(id[4..], [random; 16]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_holds_no_slot_has_its_shard() {
+        let mut short = [0xA5, 7, 7];
+        MASK.put_sharded(Slot::new(5), &mut short, 2, 3);
+        assert_eq!(short, [0xA6, 7, 7]);
+        let mut id = [0xA5, 7, 7, 7];
+        MASK.put_sharded(Slot::new(65_536), &mut id, 2, 3);
+        assert_eq!(id, [0xA6, 7, 7, 7]);
+        MASK.put_sharded(Slot::new(5), &mut [], 2, 3);
+    }
+
+    /// Whoever knows the shard guesses all other bits: each is set in half of all ids.
+    #[test]
+    fn an_id_tells_nothing_beside_its_shard() {
+        let mut set = [0_u32; 32];
+        for random in 0..=u16::MAX {
+            let [a, b] = random.wrapping_mul(0x9E37).to_le_bytes();
+            let mut id = [a, b, 0, 0];
+            MASK.put_sharded(Slot::new(3), &mut id, 2, 3);
+            let id = u32::from_le_bytes(id);
+            set.iter_mut()
+                .zip(0..)
+                .for_each(|(sum, bit)| *sum += id >> bit & 1);
+        }
+        assert_eq!(set[..2], [0, 65_536]);
+        for sum in &set[2..] {
+            assert!((30_000..35_536).contains(sum), "{set:?}");
+        }
     }
 
     /// Each of the 32 bits of an id is set in half of all ids, whatever the slot.

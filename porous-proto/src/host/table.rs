@@ -55,11 +55,20 @@ impl<A: Address> Table<A> {
         self.rows.len() == self.free.len()
     }
 
+    /// The slot that the next peer gets.
+    fn next_slot(&self) -> Slot {
+        let new = || u32::try_from(self.rows.len()).map_or(Slot::new(u32::MAX), Slot::new);
+        self.free.last().copied().unwrap_or_else(new)
+    }
+
     /// Makes the random bytes of a connection id hold the slot that the next peer gets.
     pub(super) fn put_next_slot(&self, id: &mut [u8]) {
-        let new = || u32::try_from(self.rows.len()).map_or(Slot::new(u32::MAX), Slot::new);
-        let slot = self.free.last().copied().unwrap_or_else(new);
-        self.mask.put(slot, id);
+        self.mask.put(self.next_slot(), id);
+    }
+
+    /// The same, and makes the bits of the id's first byte that are set in `bits` those of `shard`.
+    pub(super) fn put_next_slot_and_shard(&self, id: &mut [u8], shard: u8, bits: u8) {
+        self.mask.put_sharded(self.next_slot(), id, shard, bits);
     }
 
     pub(super) fn insert(&mut self, member: Member<A>) -> PeerId {

@@ -4,6 +4,7 @@ mod budget;
 mod counts;
 mod endings;
 mod handshake;
+mod ids;
 mod news;
 #[cfg(feature = "seal")]
 mod sealed;

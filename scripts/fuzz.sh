@@ -20,6 +20,7 @@ TESTS=(
     what_the_document_writes_of_sealing_the_library_reads_and_would_write
     what_is_spelled_in_a_longer_way_is_refused
     what_is_damaged_is_refused_or_means_something_else
+    a_router_stands_any_bytes_and_routes_what_a_host_takes
     a_host_stands_any_bytes
     a_host_stands_any_frames
     a_host_with_wide_windows_stands_any_frames

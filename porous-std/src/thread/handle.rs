@@ -575,8 +575,8 @@ impl HostThread {
     }
 
     /// Changes how the ids of new connections are made
-    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)); nothing happens if connection
-    /// ids are empty here.
+    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)); nothing happens if such ids cannot
+    /// be made here.
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use porous_proto::route::{self, Kind, QuicLb};
 use porous_proto::{ChannelId, Config, ConnectionIds, Event, Mode};
 use porous_sim::{Intercept, LinkConfig, Pair, World};
 use porous_tests::{assert_talk, config, events, one_connection, record, seed};
@@ -105,6 +106,49 @@ fn datagrams_are_laid_out_as_those_of_quic_are() {
         }
     }
     assert!(long >= 4 && short >= 6, "{long} {short}");
+}
+
+/// A short form from a host has the id that its receiver has made at its second byte, a long form has none: a
+/// router finds the receiver of every datagram.
+#[test]
+fn a_router_finds_the_shard_and_the_server_of_each_datagram() {
+    let line = LinkConfig::new().delay(Duration::from_millis(20));
+    let mut pair = Pair::new(seed(), line, config(5), config(12));
+    let server = QuicLb::new(2, b"B1").expect("in range");
+    let ours = ConnectionIds::Sharded { shard: 5, bits: 3 };
+    assert_eq!(pair.world.host_mut(A).set_connection_ids(ours), Ok(()));
+    let theirs = ConnectionIds::QuicLb(server);
+    assert_eq!(pair.world.host_mut(B).set_connection_ids(theirs), Ok(()));
+    let tape = record(&mut pair.world);
+    pair.connect_to_listener();
+    for from in [Pair::A, Pair::B] {
+        let packet = [(0, Mode::Reliable, vec![7; 5000])];
+        pair.exchange(from, packet, Duration::from_secs(5));
+    }
+    let mut counts = [0; 3];
+    for taped in tape.all() {
+        let id_len = if taped.to == A { 5 } else { 12 };
+        match (route::classify(&taped.datagram, id_len), taped.to) {
+            (Kind::Short { .. }, A) => {
+                counts[0] += 1;
+                assert!((0x40..=0x7F).contains(&taped.datagram[0]));
+                assert_eq!(taped.datagram[1] & 7, 5);
+                assert_eq!(route::shard(&taped.datagram, 3), Some(5));
+            }
+            (Kind::Short { id }, _) => {
+                counts[1] += 1;
+                assert_eq!(id, &taped.datagram[1..13]);
+                assert_eq!(route::quic_lb_rotation(id), Some(2));
+                assert_eq!(route::quic_lb_server(id, 2), Some(server.server()));
+            }
+            (kind, _) => {
+                counts[2] += 1;
+                assert_eq!(kind, Kind::Long, "{:?}", taped.datagram);
+                assert!(taped.datagram[0] >= 0xC0);
+            }
+        }
+    }
+    assert!(counts.iter().all(|&count| count >= 3), "{counts:?}");
 }
 
 /// A full fragment leaves room for the longest head and an acknowledgement.

@@ -134,6 +134,7 @@ mod outbox;
 mod refusals;
 #[cfg(feature = "seal")]
 mod sealing;
+mod shards;
 mod socket;
 mod sources;
 mod system;
@@ -148,6 +149,7 @@ pub use open::bind;
 #[cfg(feature = "seal")]
 #[doc(no_inline)]
 pub use porous_crypto::RustCrypto;
+pub use shards::bind_shards;
 pub use socket::SocketStats;
 pub use system::SystemSocket;
 

@@ -24,6 +24,18 @@ use crate::buffers::{self, SocketBuffers};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
+    first_that_works(addresses, |address| {
+        let socket = unbound(address)?;
+        socket.bind(&address.into())?;
+        Ok(socket.into())
+    })
+}
+
+/// What `open` makes of the first of these addresses of which it makes something.
+pub(crate) fn first_that_works<T>(
+    addresses: impl ToSocketAddrs,
+    open: impl Fn(SocketAddr) -> io::Result<T>,
+) -> io::Result<T> {
     let mut failed = io::Error::new(
         ErrorKind::InvalidInput,
         "cannot bind a UDP socket: the name stands for no address",
@@ -31,7 +43,7 @@ pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     // A name may stand for several addresses, of which this machine may have only some.
     for address in addresses.to_socket_addrs()? {
         match open(normalise(address)) {
-            Ok(socket) => return Ok(socket),
+            Ok(opened) => return Ok(opened),
             Err(error) => {
                 let text = format!("cannot bind a UDP socket to {address}: {error}");
                 failed = io::Error::new(error.kind(), text);
@@ -41,15 +53,15 @@ pub fn bind(addresses: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     Err(failed)
 }
 
-fn open(address: SocketAddr) -> io::Result<UdpSocket> {
+/// A socket that is to be bound to this address.
+pub(crate) fn unbound(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.ip() == IpAddr::from(Ipv6Addr::UNSPECIFIED) {
         serve_both(&socket)?;
     }
     // Small buffers are no error: a game can run with them, and `socket_buffers` tells their sizes.
     let _ = buffers::ask(SockRef::from(&socket), SocketBuffers::default());
-    socket.bind(&address.into())?;
-    Ok(socket.into())
+    Ok(socket)
 }
 
 /// Lets an IPv6 socket serve IPv4 too. The default differs: on Linux it does, unless the machine is

@@ -165,4 +165,24 @@ impl Config {
         self.budgets.replies = all;
         Ok(self)
     }
+
+    /// This configuration for each of `hosts` hosts that share one port: each gives its part of the
+    /// [answers](Self::reply_limits) to all strangers, and at least one a second. 0 hosts count as 1. All other
+    /// limits stay as they are, for each host; also that for one address, as the requests of one address
+    /// all come to one host.
+    ///
+    /// ```
+    /// use porous_proto::Config;
+    ///
+    /// let config = Config::new().reply_limits(20, 10_000)?.divided_among(4);
+    /// # let _ = config;
+    /// # Ok::<(), porous_proto::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub const fn divided_among(mut self, hosts: u8) -> Self {
+        let hosts = if hosts == 0 { 1 } else { hosts as u32 };
+        let part = self.budgets.replies / hosts;
+        self.budgets.replies = if part == 0 { 1 } else { part };
+        self
+    }
 }

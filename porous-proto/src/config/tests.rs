@@ -199,3 +199,15 @@ fn a_driver_may_search_the_path_unless_the_application_has_chosen() {
     }
     assert_eq!(offered(Config::new().without_path_mtu_discovery()), None);
 }
+
+#[test]
+fn hosts_on_one_port_divide_the_answers_to_all_strangers() {
+    let replies = |all, hosts| {
+        let config = Config::new().reply_limits(20, all).unwrap();
+        let budgets = config.divided_among(hosts).budgets;
+        (budgets.replies_per_address, budgets.replies)
+    };
+    assert_eq!(replies(20_000, 4), (20, 5000));
+    assert_eq!(replies(20_000, 0), (20, 20_000));
+    assert_eq!(replies(3, 4), (20, 1), "none is no limit that a host takes");
+}

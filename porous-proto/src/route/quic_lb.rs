@@ -82,7 +82,7 @@ impl fmt::Debug for ServerId {
 /// as its default of 4 is too short.
 ///
 /// As they are, these ids show everybody which server a datagram is for, and only the nonce keeps strangers
-/// from guessing them: have 8 bytes of it or more. [`encrypted`](Self::encrypted), with the feature
+/// from guessing them: have 8 bytes of it or more. `QuicLb::encrypted`, with the feature
 /// `quic-lb`, hides both from whoever does not have the balancer's key.
 ///
 /// ```

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
 
-use porous_udp::{Conditioner, Config, Disconnect, Endpoint, bind};
+use porous_udp::{Conditioner, Config, ConnectionIds, Disconnect, Endpoint, bind, bind_shards};
 
 use crate::sleep::sleep;
 
@@ -43,6 +43,63 @@ impl UdpHost {
     /// ```
     pub fn bind(address: impl ToSocketAddrs, config: Config) -> io::Result<Self> {
         Self::from_socket(bind(address)?, config)
+    }
+
+    /// Binds `count` hosts to one port, each for a thread of its own: shards of one server, for more players
+    /// than one core can serve. `count` is a power of two from 1 to 128. Each peer is one host's for good,
+    /// that to which its handshake came, and the hosts know nothing of each other. They make their ids as
+    /// [`ConnectionIds::Sharded`], in the order of the `Vec`, by which the system finds the host of each
+    /// datagram, also when the client's address changes.
+    ///
+    /// The configuration is that of each host, but for the answers to strangers, which the hosts
+    /// [divide](Config::divided_among). Give each of them the same keys, if they seal. A token of one use is
+    /// good once at each host.
+    ///
+    /// What there is to know of such sockets stands at [`bind_shards`](porous_udp::bind_shards): above all,
+    /// close all of them or none. Systems other than Linux cannot do this. There, and wherever one socket
+    /// has to do, one thread can receive and hand the datagrams over to the others: `examples/handover.rs`
+    /// of this crate.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if `count` is no power of two from 1 to 128, or connection
+    /// ids are too short to tell the shard: see [`ConnectionIds::Sharded`].
+    /// [`Unsupported`](io::ErrorKind::Unsupported) if the system cannot do this; else as
+    /// [`bind`](Self::bind).
+    ///
+    /// ```
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// # fn main() -> Result<(), Box<dyn core::error::Error>> {
+    /// let server = Config::new().roaming(true);
+    /// # if cfg!(not(target_os = "linux")) { return Ok(()) }
+    /// for mut host in UdpHost::bind_shards("127.0.0.1:0", 4, server)? {
+    ///     host.listen(Listen::Open)?;
+    ///     let thread = host.spawn()?; // for each of them a part of the game
+    /// #   drop(thread);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn bind_shards(
+        address: impl ToSocketAddrs,
+        count: u8,
+        config: Config,
+    ) -> io::Result<Vec<Self>> {
+        let sockets = bind_shards(address, count)?;
+        let config = config.divided_among(count);
+        let bits = u8::try_from(count.trailing_zeros()).unwrap_or_default();
+        let hosts = sockets.into_iter().zip(0..).map(|(socket, shard)| {
+            let mut host = Self::from_socket(socket, config.clone())?;
+            // Of one host alone nobody has to tell which it is.
+            if count > 1 {
+                let ids = ConnectionIds::Sharded { shard, bits };
+                let told = host.set_connection_ids(ids);
+                told.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+            }
+            Ok(host)
+        });
+        hosts.collect()
     }
 
     /// Takes over a socket, for example one with options of its own. The socket must be bound and not

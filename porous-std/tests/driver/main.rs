@@ -15,4 +15,6 @@ mod hosts;
 mod loopback;
 #[cfg(feature = "seal")]
 mod sealed;
+#[cfg(target_os = "linux")]
+mod shards;
 mod threads;

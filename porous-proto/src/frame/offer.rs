@@ -71,6 +71,16 @@ const TIMEOUT: u8 = 13;
 const GREETING: u8 = 14;
 
 impl Offer {
+    /// The offer of a host whose driver adds this number of bytes to each datagram of the connection, and
+    /// whose path carries no more than before. No less than every path carries.
+    pub(crate) fn within(mut self, envelope: u8) -> Self {
+        let shorter = |bytes: u16| bytes.saturating_sub(envelope.into()).max(MIN_MAX_DATAGRAM);
+        let (first, most) = (shorter(self.max_datagram), self.path_mtu.map(shorter));
+        self.max_datagram = first;
+        self.path_mtu = most.filter(|most| *most > first);
+        self
+    }
+
     pub(super) fn encode(&self, writer: &mut Writer<'_>) -> Result<(), NoRoom> {
         writer.bytes(&[APPLICATION, 8])?;
         writer.u64(self.application)?;

@@ -23,7 +23,7 @@ use crate::options::SendOptions;
 use crate::payload::Payload;
 #[cfg(feature = "seal")]
 use crate::peer::SealedAttempt;
-use crate::peer::{Handshake, Peer};
+use crate::peer::{Handshake, Identity, Peer};
 #[cfg(feature = "seal")]
 use crate::seal::{Credentials, Secret, SecretKey, Security};
 use crate::time::Instant;
@@ -142,6 +142,25 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             self.connection_ids = ids;
         }
         checked
+    }
+
+    /// Tells the host how many bytes the driver adds to each datagram of the connections that the host begins
+    /// from now on, such as a token for a proxy on the way, which removes it. Such connections have datagrams
+    /// that are this number of bytes shorter, in both directions, but not below 512 bytes. Requests keep
+    /// [their size](crate::Config::request_size), as the remote host answers no shorter ones: a driver needs
+    /// room for a request and what it adds. At first 0.
+    ///
+    /// ```
+    /// use porous_proto::{Config, Host, Instant};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let mut host = Host::<_, u32>::new(Config::client(), example_rng());
+    /// host.set_envelope(16);
+    /// host.connect(Instant::ZERO, 7)?; // offers datagrams of 1184 bytes
+    /// # Ok::<(), porous_proto::ConnectError>(())
+    /// ```
+    pub const fn set_envelope(&mut self, bytes: u8) {
+        self.envelope = bytes;
     }
 
     /// Connects to the host at the address `to`. The outcome is an event: `Connected` or
@@ -357,7 +376,10 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             .draw(length, &self.table, &mut self.rng)
             .ok_or(ConnectError::OutOfConnectionIds)?;
         let nonce = self.rng.next_u64().max(1); // 0 stands for one that is not known
-        let identity = self.strangers.identity(nonce, connection_id);
+        let identity = Identity {
+            envelope: self.envelope,
+            ..self.strangers.identity(nonce, connection_id)
+        };
         let handshake = Handshake::new(1 + others.len(), greeting, nonce);
         let handshake = with(handshake, &mut self.rng);
         let peer = Peer::outgoing(tick.now, identity, self.local.config.timeouts, handshake);

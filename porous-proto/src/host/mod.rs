@@ -62,6 +62,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     /// Boxed: it holds the settings of 255 channels, and a host is moved by value.
     local: Box<Settings>,
     connection_ids: ConnectionIds,
+    /// Bytes that the driver adds to each datagram of the connections that this host begins from now on.
+    envelope: u8,
     rng: R,
     /// True of two addresses that differ by no more than the port.
     same_host: fn(&A, &A) -> bool,
@@ -104,6 +106,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             lingering: Lingering::new(&config),
             local: Box::new(Settings::new(config)),
             connection_ids: ConnectionIds::default(),
+            envelope: 0,
             rng,
             same_host: |_, _| false,
             table: Table::new(mask),
@@ -583,6 +586,20 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         let members = self.table.iter();
         let readable = members.filter(|(_, member)| member.peer.is_readable());
         readable.map(|(id, _)| id)
+    }
+
+    /// The peer that is connected at this address, or connects to it, perhaps among other addresses; `None`
+    /// if there is none, or if it is being disconnected.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_pair;
+    /// let (host, peer) = example_pair();
+    /// assert_eq!(host.peer_at(2), Some(peer));
+    /// assert_eq!(host.peer_at(3), None);
+    /// ```
+    pub fn peer_at(&self, address: A) -> Option<PeerId> {
+        let slot = self.table.find(address, |peer| peer.state().is_open())?;
+        Some(self.table.id(slot))
     }
 
     /// The address that datagrams to a peer go to; `None` once the peer is deleted.

@@ -68,6 +68,7 @@ impl<A: Address> Strangers<A> {
             connection_id,
             // The remote host knows the nonce, and learns nothing from it without the key.
             secret: self.cookies.hash(&nonce),
+            envelope: 0,
         }
     }
 

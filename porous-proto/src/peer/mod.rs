@@ -268,7 +268,7 @@ impl Peer {
 
     /// A session with this remote host; `None` if its application is another one.
     fn session_with(&self, remote: &Connect, ours: &Settings) -> Option<Box<Session>> {
-        let agreement = Agreement::new(&ours.offer, &remote.offer)?;
+        let agreement = Agreement::new(&self.identity.offer(&ours.offer), &remote.offer)?;
         #[cfg(feature = "seal")]
         let agreement = if self.is_sealed_attempt() {
             agreement.sealed()

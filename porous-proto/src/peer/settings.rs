@@ -125,6 +125,7 @@ impl Settings {
             nonce: 1,
             connection_id: id.and_then(ConnectionId::new).unwrap_or_default(),
             secret: 0,
+            envelope: 0,
         };
         own.connect(1, &self.offer, Role::Listener)
     }
@@ -139,6 +140,8 @@ pub(crate) struct Identity {
     pub(crate) connection_id: ConnectionId,
     /// A key that nobody else knows.
     pub(crate) secret: u64,
+    /// Bytes that the driver adds to each datagram of the connection; 0 if this host did not begin it.
+    pub(crate) envelope: u8,
 }
 
 /// Which of the two hosts asked to be connected, and which one gives way if they have come to different
@@ -154,10 +157,15 @@ pub(super) enum Role {
 }
 
 impl Identity {
+    /// The offer of this host for this connection.
+    pub(super) fn offer(&self, ours: &Offer) -> Offer {
+        ours.clone().within(self.envelope)
+    }
+
     /// The body of our requests and acknowledgements. `nonce_peer`: the remote host's random id; 0 if it
     /// is not known.
     pub(super) fn connect(&self, nonce_peer: u64, ours: &Offer, role: Role) -> Connect {
-        let mut offer = ours.clone();
+        let mut offer = self.offer(ours);
         if role != Role::Listener {
             // Bits without a meaning are random, so that nobody learns to demand that they be 0 (RFC
             // 8701), but the same throughout an attempt, as its cookie covers them. A listener's offer is

@@ -23,7 +23,10 @@ struct Flow {
 
 impl Flow {
     fn new(seed: u64, line: LinkConfig, a: Config, b: Config) -> Self {
-        let mut pair = Pair::new(Seed::new(seed), line, a, b);
+        Self::connect(Pair::new(Seed::new(seed), line, a, b))
+    }
+
+    fn connect(mut pair: Pair) -> Self {
         pair.connect_to_listener();
         Self {
             pair,
@@ -114,6 +117,29 @@ fn larger_datagrams_are_found_and_used_where_the_path_carries_them() {
     let mean = bytes / (after.frames_sent - found.frames_sent);
     assert!(mean > 700, "{mean}");
     assert_eq!((flow.too_large(), after.frames_lost), (0, 0));
+}
+
+/// The driver of A adds 16 bytes to each datagram, and B does not know.
+#[test]
+fn datagrams_leave_room_for_the_envelope_of_the_host_that_connects() {
+    let mut pair = Pair::new(Seed::new(1), line(), wants(1452), wants(1452));
+    pair.world.host_mut(Pair::A).set_envelope(16);
+    let mut flow = Flow::connect(pair);
+    let sizes = |flow: &Flow| {
+        [Pair::A, Pair::B].map(|at| {
+            let peer = flow.pair.world.host(at).peer(flow.pair.peer(at));
+            peer.expect("it is connected").max_unfragmented()
+        })
+    };
+    let at_first = sizes(&flow);
+    assert_eq!(at_first[0], at_first[1]);
+    assert_eq!(flow.stats().path_mtu, 1184);
+    flow.run(6000 * MS);
+    assert_eq!(flow.stats().path_mtu, 1436);
+    // From now on: a connection that is there keeps its terms.
+    flow.pair.world.host_mut(Pair::A).set_envelope(32);
+    flow.run(6000 * MS);
+    assert_eq!(flow.stats().path_mtu, 1436);
 }
 
 /// D8.

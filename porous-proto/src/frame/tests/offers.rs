@@ -187,6 +187,28 @@ fn types_that_are_not_known_are_skipped_and_covered_by_a_cookie() {
     assert_eq!(reencode(&both, 0, CONTEXT), Ok(both));
 }
 
+#[test]
+fn an_offer_leaves_room_for_what_a_driver_adds_down_to_512_bytes() {
+    let rows = [
+        ((1200, Some(1452)), 0, (1200, Some(1452))),
+        ((1200, Some(1452)), 16, (1184, Some(1436))),
+        ((1200, None), 255, (945, None)),
+        ((540, Some(1452)), 32, (512, Some(1420))),
+        ((512, Some(530)), 32, (512, None)),
+        ((512, None), 1, (512, None)),
+    ];
+    for ((max_datagram, path_mtu), envelope, expected) in rows {
+        let whole = Offer {
+            max_datagram,
+            path_mtu,
+            ..offer()
+        };
+        let shorter = whole.within(envelope);
+        assert_eq!((shorter.max_datagram, shorter.path_mtu), expected);
+        assert!(shorter.is_sane());
+    }
+}
+
 /// Bits without a meaning are random, so that no host learns to demand that they be 0 (RFC 8701).
 /// D14.
 #[test]

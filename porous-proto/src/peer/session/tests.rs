@@ -32,6 +32,7 @@ fn session(config: &Config) -> Session {
 fn session_with(config: &Config, theirs: &Config) -> Session {
     let agreement = Agreement::new(&config.offer(), &theirs.offer()).unwrap();
     let own = Identity {
+        envelope: 0,
         nonce: 1,
         connection_id: ConnectionId::EMPTY,
         secret: 0,

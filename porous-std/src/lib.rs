@@ -178,7 +178,7 @@ pub use porous_udp::proto;
 pub use porous_udp::proto::*;
 pub use porous_udp::{
     Clock, Command, CommandError, Conditioner, Endpoint, Executed, OsRng, Outgoing, SocketBuffers,
-    SocketStats,
+    SocketStats, SuffixError,
 };
 
 /// The names that most programs use, to be brought in by one line.

@@ -15,9 +15,10 @@ use porous_proto::{
 };
 
 use crate::address::normalise;
-use crate::outbox::{Made, Outbox};
+use crate::outbox::{BATCH, Made, Outbox};
 use crate::socket::{Socket, SocketStats};
-use crate::{Clock, Command, CommandError, Executed, OsRng, SystemSocket};
+use crate::suffixes::Suffixes;
+use crate::{Clock, Command, CommandError, Executed, OsRng, SuffixError, SystemSocket};
 
 /// A host, its socket, its clock, and the datagrams on their way from host to socket. When it is dropped,
 /// each peer is told once that the connection ends.
@@ -29,6 +30,7 @@ pub(crate) struct Bound<S: SystemSocket> {
     #[cfg(feature = "seal")]
     pub(crate) time_of_day: crate::sealing::TimeOfDay,
     pub(crate) outbox: Outbox,
+    pub(crate) suffixes: Suffixes,
     /// True if the socket had no room for the datagrams in the outbox, or if every address that has some
     /// refused them.
     pub(crate) is_full: bool,
@@ -61,6 +63,7 @@ impl<S: SystemSocket> Bound<S> {
         greeting: &[u8],
     ) -> Result<PeerId, ConnectError> {
         let (now, fit) = (self.clock.now(), self.fit_addresses(to)?);
+        self.host.set_envelope(self.suffixes.longest_of(&fit));
         let peer = self.host.connect_with(now, &fit, greeting)?;
         // Not always on: a pending error costs the next call, and only an attempt to connect has a use for
         // it.
@@ -75,6 +78,7 @@ impl<S: SystemSocket> Bound<S> {
         with: &Credentials,
     ) -> Result<PeerId, ConnectError> {
         let (now, fit) = (self.clock.now(), self.fit_addresses(to)?);
+        self.host.set_envelope(self.suffixes.longest_of(&fit));
         let peer = self.host.connect_sealed(now, &fit, with)?;
         self.socket.ask_for_closed_ports(true);
         Ok(peer)
@@ -160,6 +164,14 @@ impl<S: SystemSocket> Bound<S> {
         self.host.set_connection_ids(ids)
     }
 
+    pub(crate) fn set_suffix(&mut self, to: SocketAddr, suffix: &[u8]) -> Result<(), SuffixError> {
+        let to = normalise(to);
+        if self.host.peer_at(to).is_some() {
+            return Err(SuffixError::Connected);
+        }
+        self.suffixes.set(to, suffix)
+    }
+
     pub(crate) fn execute(&mut self, command: Command) -> Result<Executed, CommandError> {
         command.execute(self)
     }
@@ -235,7 +247,8 @@ impl<S: SystemSocket> Bound<S> {
             Some(0) => false,
             Some(refused) => {
                 let peers = self.host.peers().count();
-                let has_room = self.outbox.room(self.host.max_datagram_size()).is_some();
+                let largest = self.largest();
+                let has_room = self.outbox.room(largest).is_some();
                 // Old datagrams are given up only if others could use their room, or no peer is left that
                 // waits for them: in a pause of the network they may still arrive.
                 if self.outbox.has_passed() || !has_room || peers == 0 {
@@ -261,21 +274,53 @@ impl<S: SystemSocket> Bound<S> {
     pub(crate) fn fill(
         &mut self,
         now: Instant,
+        take: impl FnMut(SocketAddr, &[u8]) -> bool,
+    ) -> bool {
+        let largest = self.largest();
+        if self.suffixes.is_empty() {
+            return self.make(now, largest, |_, _, len| Some(len), take);
+        }
+        let suffixes = mem::take(&mut self.suffixes);
+        let append = |to, room: &mut [u8], len| suffixes.append(to, room, len);
+        let any = self.make(now, largest, append, take);
+        self.suffixes = suffixes;
+        any
+    }
+
+    /// Bytes of room that a datagram of this host needs.
+    pub(crate) fn largest(&self) -> usize {
+        let longest = self.host.max_datagram_size() + self.suffixes.longest();
+        longest.min(BATCH)
+    }
+
+    /// As [`fill`](Self::fill), of datagrams of up to `largest` bytes. `wrap` is told where a datagram of a length
+    /// goes, may add to it in its room, and returns its length then; `None` if UDP does not carry it.
+    fn make(
+        &mut self,
+        now: Instant,
+        largest: usize,
+        wrap: impl Fn(SocketAddr, &mut [u8], usize) -> Option<usize>,
         mut take: impl FnMut(SocketAddr, &[u8]) -> bool,
     ) -> bool {
-        let (largest, max_segments) = (self.host.max_datagram_size(), self.socket.max_segments());
+        let max_segments = self.socket.max_segments();
         let mut any = false;
         while let Some(room) = self.outbox.room(largest) {
             let Some(transmit) = self.host.poll_transmit(now, room) else {
                 break;
             };
-            let made = Made {
-                to: transmit.to,
-                ecn: transmit.ecn,
-                to_stranger: transmit.to_stranger,
-                len: transmit.datagram.len(),
+            let (to, ecn, to_stranger) = (transmit.to, transmit.ecn, transmit.to_stranger);
+            let len = transmit.datagram.len();
+            let Some(len) = wrap(to, room, len) else {
+                self.socket.count_lost(1);
+                continue;
             };
-            if !take(made.to, transmit.datagram) {
+            let made = Made {
+                to,
+                ecn,
+                to_stranger,
+                len,
+            };
+            if !take(to, &room[..len]) {
                 any = true;
                 self.push(made, max_segments, now);
             }

@@ -10,8 +10,8 @@ use porous_proto::{
     Listen, ListenError, PeerId, RefusalData, SendError, SendOptions, UnknownPeer,
 };
 
-use crate::SystemSocket;
 use crate::bound::Bound;
+use crate::{SuffixError, SystemSocket};
 
 /// What an application tells a host: each variant does what the method of its name does. A program that
 /// has a thread for its network sends commands to the thread, and
@@ -108,6 +108,13 @@ pub enum Command {
     },
     /// To change how the ids of new connections are made.
     SetConnectionIds(ConnectionIds),
+    /// To say what stands behind the end of each datagram to an address.
+    SetSuffix {
+        /// The address of the proxy that removes the suffix.
+        to: SocketAddr,
+        /// Up to 32 bytes; none for no suffix.
+        suffix: Box<[u8]>,
+    },
 }
 
 /// A packet to be sent, and where to: what [`Command::Send`] carries.
@@ -173,6 +180,13 @@ pub enum CommandError {
     Rate(SendError),
     /// [`Command::SetConnectionIds`] failed.
     ConnectionIds(ConnectionIdsError),
+    /// [`Command::SetSuffix`] failed.
+    Suffix {
+        /// The address that the command named.
+        to: SocketAddr,
+        /// Why its datagrams have the suffix that they had.
+        error: SuffixError,
+    },
 }
 
 impl fmt::Display for CommandError {
@@ -184,6 +198,7 @@ impl fmt::Display for CommandError {
             Self::Send { error, .. } | Self::Rate(error) => error.fmt(f),
             Self::Disconnect(error) => error.fmt(f),
             Self::ConnectionIds(error) => error.fmt(f),
+            Self::Suffix { error, .. } => error.fmt(f),
         }
     }
 }
@@ -252,6 +267,10 @@ impl Command {
             Self::SetConnectionIds(ids) => host
                 .set_connection_ids(ids)
                 .map_err(CommandError::ConnectionIds)?,
+            Self::SetSuffix { to, suffix } => {
+                let error = |error| CommandError::Suffix { to, error };
+                host.set_suffix(to, &suffix).map_err(error)?;
+            }
         }
         Ok(Executed::Done)
     }
@@ -344,6 +363,18 @@ mod tests {
     }
 
     #[test]
+    fn a_suffix_that_is_refused_hands_back_its_address() {
+        let mut host = Endpoint::new(bind("127.0.0.1:0").unwrap(), Config::client()).unwrap();
+        let to = SocketAddr::from(([127, 0, 0, 1], 7));
+        let suffix = [0; 33].into();
+        let refused = host.execute(Command::SetSuffix { to, suffix });
+        let error = SuffixError::TooLong;
+        assert_eq!(refused, Err(CommandError::Suffix { to, error }));
+        let error = CommandError::Suffix { to, error };
+        assert_eq!(error.to_string(), SuffixError::TooLong.to_string());
+    }
+
+    #[test]
     fn a_command_that_is_taken_says_what_came_of_it() {
         let mut host = Endpoint::new(bind("127.0.0.1:0").unwrap(), Config::new()).unwrap();
         let to = [1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
@@ -362,7 +393,11 @@ mod tests {
         };
         assert_eq!(host.execute(cancel), Ok(Executed::Cancelled(false)));
         let rate = Command::SetHostSendRate { bytes_a_second: 1 };
-        for done in [Command::Listen(Listen::Open), rate] {
+        let suffix = Command::SetSuffix {
+            to: SocketAddr::from(([127, 0, 0, 1], 3)),
+            suffix: [7; 32].into(),
+        };
+        for done in [Command::Listen(Listen::Open), rate, suffix] {
             assert_eq!(host.execute(done), Ok(Executed::Done));
         }
         let how = Disconnect::Now { reason: 0 };

@@ -12,6 +12,7 @@ use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
 use crate::outbox::{Made, Outbox};
 use crate::socket::{Path, Socket, Taken};
+use crate::suffixes::Suffixes;
 use crate::{Clock, Conditioner, SystemSocket};
 
 /// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if the system has
@@ -124,6 +125,7 @@ impl<S: SystemSocket> Endpoint<S> {
             #[cfg(feature = "seal")]
             time_of_day: crate::sealing::TimeOfDay::default(),
             outbox: Outbox::new(),
+            suffixes: Suffixes::default(),
             is_full: false,
             time_limit: TIME_LIMIT,
         };
@@ -407,10 +409,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     fn fill(&mut self, now: Instant) -> bool {
         let (bound, conditioner) = (&mut self.bound, &mut self.conditioner);
         let mut any = bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
-        let (largest, max_segments) = (
-            self.bound.host.max_datagram_size(),
-            self.bound.socket.max_segments(),
-        );
+        let (largest, max_segments) = (self.bound.largest(), self.bound.socket.max_segments());
         while self.bound.outbox.room(largest).is_some() {
             let Some((to, datagram)) = self.conditioner.release(now) else {
                 break;

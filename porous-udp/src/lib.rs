@@ -137,6 +137,9 @@ mod sealing;
 mod shards;
 mod socket;
 mod sources;
+#[cfg(test)]
+mod suffixed;
+mod suffixes;
 mod system;
 mod verbs;
 
@@ -151,6 +154,7 @@ pub use open::bind;
 pub use porous_crypto::RustCrypto;
 pub use shards::bind_shards;
 pub use socket::SocketStats;
+pub use suffixes::SuffixError;
 pub use system::SystemSocket;
 
 #[doc(no_inline)]

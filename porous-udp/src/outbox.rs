@@ -10,7 +10,7 @@ use core::time::Duration;
 use porous_proto::{Ecn, Instant};
 
 /// The most bytes that one call can send: the largest UDP payload of an IPv4 packet (RFC 768, RFC 791).
-const BATCH: usize = 65_507;
+pub(crate) const BATCH: usize = 65_507;
 
 /// The most batches that are made before they are sent, so that the end of a call's time is noticed soon.
 const BATCHES: usize = 64;

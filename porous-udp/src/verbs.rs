@@ -415,6 +415,42 @@ macro_rules! verbs {
             self.$to.set_connection_ids(ids)
         }
 
+        /// Puts a suffix of up to 32 bytes behind the end of each datagram to this address, those of the
+        /// handshake included: a token by which a proxy at the address, such as Quilkin, knows the server
+        /// that the datagram is for. The proxy has to remove the suffix. Without bytes there is no suffix,
+        /// as at first. Set it before you connect, each time with another token.
+        ///
+        /// [`Config::max_datagram`](crate::Config::max_datagram) and
+        /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery) count what is sent, with the
+        /// suffix: a connection through the proxy has datagrams that are shorter by its length (but not
+        /// below 512 bytes), in both directions. Requests alone get longer: a server answers none shorter
+        /// than [`Config::request_size`](crate::Config::request_size). At 1200 bytes a request and the
+        /// longest suffix pass every path of IPv6; where the path carries less, make `request_size` smaller
+        /// in both hosts. Rates and [statistics](Self::stats) do not count suffixes.
+        ///
+        /// # Errors
+        ///
+        /// [`SuffixError::TooLong`](crate::SuffixError::TooLong) above 32 bytes, and
+        /// [`SuffixError::Connected`](crate::SuffixError::Connected) while a peer is connected at the
+        /// address, or connects to it.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $client]
+        /// let proxy = "127.0.0.1:7777".parse()?;
+        /// host.set_suffix(proxy, b"the token of our match")?;
+        /// host.connect(proxy)?;
+        /// # Ok::<(), Box<dyn core::error::Error>>(())
+        /// ```
+        pub fn set_suffix(
+            &mut self,
+            to: core::net::SocketAddr,
+            suffix: &[u8],
+        ) -> Result<(), $crate::SuffixError> {
+            self.$to.set_suffix(to, suffix)
+        }
+
         /// Carries a command out, for a program that keeps or queues commands. Each command does what the
         /// method of its name does.
         ///

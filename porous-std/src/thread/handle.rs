@@ -594,6 +594,28 @@ impl HostThread {
         self.command(Command::SetConnectionIds(ids))
     }
 
+    /// Puts a suffix of up to 32 bytes behind the end of each datagram to this address, for a proxy that removes
+    /// it ([`UdpHost::set_suffix`](crate::UdpHost::set_suffix)). Set it before you connect.
+    /// [`Output::NotSuffixed`] tells if it was too long, or too late.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// let proxy = "127.0.0.1:7777".parse()?;
+    /// host.set_suffix(proxy, b"the token of our match")?;
+    /// host.connect(proxy)?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn set_suffix(&mut self, to: SocketAddr, suffix: &[u8]) -> Result<(), ThreadError> {
+        let suffix = suffix.into();
+        self.command(Command::SetSuffix { to, suffix })
+    }
+
     /// Ends all connections and the thread, and waits for the end. All that was sent before goes to the
     /// host, as far as the host has room. A peer that was [disconnected](Self::disconnect) before ends as
     /// was said then, every other peer as `how` says. What comes meanwhile is lost, also packets that come
@@ -751,6 +773,7 @@ impl HostThread {
             | Output::Packet { .. }
             | Output::NotConnecting { .. }
             | Output::NotListening(_)
+            | Output::NotSuffixed { .. }
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }

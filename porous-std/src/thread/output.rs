@@ -9,7 +9,7 @@ use porous_udp::seal::Secured;
 use porous_udp::{
     AnswerError, ChannelId, Command, ConnectError, Disconnect, Event, HostStats, ListenError,
     Outgoing, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, SendError,
-    SendProgress, SocketStats,
+    SendProgress, SocketStats, SuffixError,
 };
 
 use super::queue::{Weigh, weight};
@@ -45,6 +45,13 @@ pub enum Output {
     },
     /// [`listen`](crate::HostThread::listen) was refused.
     NotListening(ListenError),
+    /// [`set_suffix`](crate::HostThread::set_suffix) was refused.
+    NotSuffixed {
+        /// The address that was given.
+        to: SocketAddr,
+        /// The reason.
+        error: SuffixError,
+    },
     /// [`accept`](crate::HostThread::accept) or [`refuse`](crate::HostThread::refuse) came too
     /// late, or twice.
     NotAnswered {
@@ -234,6 +241,7 @@ impl Weigh for Instruction {
         match self {
             Self::Command(Command::Send(packet)) => weight(&packet.payload),
             Self::Command(Command::Connect { greeting, .. }) => weight(greeting),
+            Self::Command(Command::SetSuffix { suffix, .. }) => weight(suffix),
             Self::Command(_)
             | Self::Stopped(_)
             | Self::AskStats
@@ -252,6 +260,7 @@ impl Weigh for Item {
             Output::Connecting { .. }
             | Output::NotConnecting { .. }
             | Output::NotListening(_)
+            | Output::NotSuffixed { .. }
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }

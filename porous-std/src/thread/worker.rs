@@ -178,6 +178,7 @@ impl<C: Conditioner> Worker<C> {
                 Some(Output::NotConnecting { address, error })
             }
             Err(CommandError::Listen(error)) => Some(Output::NotListening(error)),
+            Err(CommandError::Suffix { to, error }) => Some(Output::NotSuffixed { to, error }),
             Err(CommandError::Answer { peer, error }) => Some(Output::NotAnswered { peer, error }),
             Err(CommandError::Send { packet, error }) => {
                 if error == SendError::Full {

@@ -13,8 +13,10 @@ mod flood;
 mod goodbye;
 mod hosts;
 mod loopback;
+mod quilkin;
 #[cfg(feature = "seal")]
 mod sealed;
 #[cfg(target_os = "linux")]
 mod shards;
+mod suffix;
 mod threads;

@@ -5,7 +5,8 @@ use std::net::UdpSocket;
 
 use porous_std::{
     AnswerError, ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, HostThread,
-    Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, UnsentError,
+    Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, SuffixError,
+    UnsentError,
 };
 
 use super::{Pair, listening, soon, spawn, wait_connected, wait_disconnected, wait_for};
@@ -101,6 +102,24 @@ fn a_client_is_told_that_it_may_not_listen() {
         panic!("{told:?}");
     };
     assert_eq!(error, ListenError::NotAllowed);
+}
+
+#[test]
+fn a_suffix_that_comes_too_late_is_told() {
+    let mut client = spawn(Config::client());
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let at = silent.local_addr().unwrap();
+    client.set_suffix(at, &[7; 33]).unwrap();
+    client.connect(at).unwrap();
+    client.set_suffix(at, &[7; 32]).unwrap();
+    let told = |client: &mut HostThread| {
+        wait_for(client, "an error", |output| match output {
+            Output::NotSuffixed { to, error } => Some((*to, *error)),
+            _ => None,
+        })
+    };
+    assert_eq!(told(&mut client), (at, SuffixError::TooLong));
+    assert_eq!(told(&mut client), (at, SuffixError::Connected));
 }
 
 #[test]

@@ -7,6 +7,7 @@ missing=()
 for program in ip:iproute2 nft:nftables conntrack:conntrack; do
     command -v "${program%:*}" >/dev/null || missing+=("${program#*:}")
 done
+[[ -e /usr/lib/nginx/modules/ngx_stream_js_module.so ]] || missing+=(nginx libnginx-mod-stream libnginx-mod-stream-js)
 ((${#missing[@]})) || exit 0
 apt-get update >/dev/null
 DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >/dev/null

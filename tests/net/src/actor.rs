@@ -6,7 +6,8 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io::{self, Write};
 
-use porous_std::{ChannelId, Event, Instant, Listen, PeerId, SocketBuffers, UdpHost};
+use porous_std::proto::seal::{Credentials, Security};
+use porous_std::{ChannelId, Event, Instant, Listen, PeerId, RustCrypto, SocketBuffers, UdpHost};
 
 use crate::options::Options;
 use crate::talk::Talk;
@@ -55,11 +56,18 @@ impl Actor {
         if let Some(buffer) = options.buffer {
             set_send_buffer(&host, buffer)?;
         }
+        host.set_connection_ids(options.ids)?;
+        if options.sealed {
+            host.set_security(Security::new(&RustCrypto).allow_plain());
+        }
         if options.listen {
             host.listen(Listen::Open)?;
         }
         if let Some(address) = options.connect {
-            host.connect(address)?;
+            match options.sealed {
+                true => host.connect_sealed(&[address], &Credentials::new())?,
+                false => host.connect(address)?,
+            };
         }
         tell(&format!("bound address={}", host.local_addr()?))?;
         Ok(Self {

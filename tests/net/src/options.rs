@@ -5,7 +5,8 @@ use core::net::SocketAddr;
 use core::num::ParseIntError;
 use core::time::Duration;
 
-use porous_std::Config;
+use porous_std::proto::seal::Suite;
+use porous_std::{Config, ConnectionIds};
 
 /// The arguments of the program.
 #[derive(Debug)]
@@ -27,6 +28,10 @@ pub(crate) struct Options {
     pub(crate) rate: u64,
     /// `buffer=BYTES`: the send buffer of the socket, as the system counts it.
     pub(crate) buffer: Option<usize>,
+    /// `sealed`: the host asks for a sealed connection; one that listens takes plain ones as well.
+    pub(crate) sealed: bool,
+    /// `id=NUMBER`: a host of a fleet behind a balancer, 1 or 2, which is the first byte of its connection ids.
+    pub(crate) ids: ConnectionIds,
     /// `roaming`: the host follows its peers. `pmtu=BYTES`: path MTU discovery up to this size.
     /// `timeout=SECONDS`: the timeout of connections. `patience=SECONDS`: that of attempts to connect.
     pub(crate) config: Config,
@@ -48,6 +53,8 @@ impl Options {
             flood: None,
             rate: 1000,
             buffer: None,
+            sealed: false,
+            ids: ConnectionIds::Random,
             config: Config::new(),
         };
         for argument in arguments {
@@ -69,6 +76,18 @@ impl Options {
             "rate" => self.rate = value.parse()?,
             "buffer" => self.buffer = Some(value.parse()?),
             "pmtu" => self.config = self.config.clone().path_mtu_discovery(value.parse()?)?,
+            "sealed" => {
+                self.sealed = true;
+                self.config = self.config.clone().sealed(&[Suite::CHACHA_POLY])?;
+            }
+            "id" => {
+                self.ids = match value {
+                    "1" => ConnectionIds::Custom(|id| id[0] = 1),
+                    "2" => ConnectionIds::Custom(|id| id[0] = 2),
+                    _ => return Err("no such host".into()),
+                };
+                self.config = self.config.clone().connection_id_len(8)?;
+            }
             "roaming" => self.config = self.config.clone().roaming(true),
             "timeout" => self.config = self.config.clone().timeout(seconds(value)?)?,
             "patience" => self.config = self.config.clone().connect_timeout(seconds(value)?)?,

@@ -156,6 +156,12 @@ impl Actor {
         self.told.iter().rev().find(|line| line.is(word)).cloned()
     }
 
+    /// The number of lines of this kind so far.
+    pub(crate) fn count(&mut self, word: &str) -> usize {
+        self.told.extend(self.output.try_iter());
+        self.told.iter().filter(|line| line.is(word)).count()
+    }
+
     /// The last lines of the host.
     fn last(&self) -> &[Line] {
         &self.told[self.told.len().saturating_sub(20)..]

@@ -39,10 +39,10 @@ pub(crate) fn nat(router: &Space, outer: &str, mapping: Mapping) {
 }
 
 /// Makes the router forget its mappings, as when it is switched off, and map anew.
-fn remap(router: &Space, mapping: Mapping) {
+pub(crate) fn remap(router: &Space, outer: &str, mapping: Mapping) {
     let rule = mapping.rule();
     router.firewall(&format!(
-        "flush chain ip n post; add rule ip n post oifname to-s {rule}"
+        "flush chain ip n post; add rule ip n post oifname {outer} {rule}"
     ));
     router.run("conntrack -F");
 }
@@ -71,7 +71,7 @@ fn without_roaming_a_router_that_forgets_ends_the_connection() {
     client.connected();
     assert_eq!(server.connected(), "192.0.2.1:20000");
     client.hears(50);
-    remap(&router, Mapping::To(30_000));
+    remap(&router, "to-s", Mapping::To(30_000));
     for actor in [&mut client, &mut server] {
         assert_eq!(actor.ended(), "Silent");
     }
@@ -88,7 +88,7 @@ fn a_router_that_forgets_costs_no_connection_of_a_server_that_roams() {
     let mut from = "192.0.2.1:20000".to_owned();
     for port in [30_000, 20_000] {
         client.hears(50);
-        remap(&router, Mapping::To(port));
+        remap(&router, "to-s", Mapping::To(port));
         let to = format!("192.0.2.1:{port}");
         assert_eq!(server.moved(), [from, to.clone()]);
         from = to;
@@ -106,7 +106,7 @@ fn a_router_that_draws_another_port_costs_no_connection_of_a_server_that_roams()
     let before = server.connected();
     assert_eq!(before, "192.0.2.1:7000");
     client.hears(50);
-    remap(&router, Mapping::EachItsOwn);
+    remap(&router, "to-s", Mapping::EachItsOwn);
     let [from, to] = server.moved();
     assert_eq!(from, before);
     assert!(to.starts_with("192.0.2.1:2"), "{to}");
@@ -125,7 +125,7 @@ fn a_router_that_forgets_costs_no_connection_of_a_client_that_only_listens() {
     client.connected();
     server.connected();
     server.hears(50);
-    remap(&router, Mapping::To(30_000));
+    remap(&router, "to-s", Mapping::To(30_000));
     assert_eq!(server.moved(), ["192.0.2.1:20000", "192.0.2.1:30000"]);
     server.hears(50);
 }

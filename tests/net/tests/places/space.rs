@@ -1,6 +1,6 @@
 //! One machine of a test: a network namespace, in which programs are run.
 
-use std::process::Command;
+use std::process::{Child, Command};
 
 use crate::actor::Actor;
 
@@ -58,6 +58,14 @@ impl Space {
     pub(crate) fn set(&self, setting: &str, value: &str) {
         let text = format!("echo {value} > /proc/sys/{setting}");
         run(self.command().args(["sh", "-c", &text])).unwrap();
+    }
+
+    /// Starts a program in this namespace, which ends with the thread that started it.
+    pub(crate) fn start(&self, program: &Command) -> Child {
+        let mut command = self.command();
+        command.args(["setpriv", "--pdeathsig", "TERM"]);
+        command.arg(program.get_program()).args(program.get_args());
+        command.spawn().unwrap()
     }
 
     /// Starts a host of porous in this namespace. `src/options.rs` describes its arguments.

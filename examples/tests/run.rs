@@ -1,4 +1,4 @@
-//! The examples run, and the page about one of them quotes its code as it is.
+//! The examples run, and the pages about them quote them as they are.
 
 use std::process::Command;
 
@@ -27,6 +27,13 @@ fn two_players_meet_by_a_rendezvous() {
     let lines: Vec<&str> = said.lines().collect();
     let met = |line: &&str| line.starts_with("met the other player at 127.0.0.1:");
     assert_eq!((lines.len(), lines.iter().all(met)), (2, true), "{said}");
+}
+
+/// All are on one machine, for a second or so.
+#[test]
+fn players_with_other_ports_stay_with_their_servers() {
+    let said = said_by(env!("CARGO_BIN_EXE_balancer"));
+    assert_eq!(said, "9 of 9 players have stayed\n");
 }
 
 #[test]

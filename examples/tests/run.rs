@@ -37,6 +37,22 @@ fn players_with_other_ports_stay_with_their_servers() {
 }
 
 #[test]
+fn the_guide_quotes_the_recipes_as_they_are() {
+    let guide = include_str!("../../docs/scale.md");
+    let recipes = [
+        include_str!("../../docs/scale/balancer.nft"),
+        include_str!("../../docs/scale/nginx.conf"),
+    ];
+    let blocks = guide.split("```text\n").skip(1);
+    let blocks = blocks.filter_map(|rest| rest.split("```").next());
+    let quoted = |block| recipes.iter().any(|recipe| recipe.contains(block));
+    assert_eq!(blocks.clone().count(), recipes.len());
+    for block in blocks {
+        assert!(quoted(block), "in no recipe: {block}");
+    }
+}
+
+#[test]
 fn the_page_explains_the_code_as_it_is() {
     let page = include_str!("../../docs/own-socket.md");
     let code = include_str!("../own_socket/main.rs");

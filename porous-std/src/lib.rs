@@ -160,6 +160,10 @@
 #[doc = include_str!("../../README.md")]
 mod readme {}
 
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/scale.md")]
+mod scale {}
+
 extern crate alloc;
 
 mod host;

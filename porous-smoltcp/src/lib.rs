@@ -120,7 +120,9 @@
 //!
 //! A host that is dropped tells its peers nothing, because it does not own the socket. Call
 //! [`disconnect_all`](porous_proto::Host::disconnect_all) of [`host_mut`](SmolHost::host_mut) before, and
-//! go on until the [`Event::Disconnected`] of each peer has come.
+//! go on until the [`Event::Disconnected`] of each peer has come; or call
+//! [`drain`](porous_proto::Host::drain), which delivers first what was sent, and go on until the host
+//! [is empty](porous_proto::Host::is_empty).
 //!
 //! # Memory
 //!

@@ -1,10 +1,13 @@
 //! The driver itself: an endpoint, and a way to wait.
 
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
 
-use porous_udp::{Conditioner, Config, ConnectionIds, Disconnect, Endpoint, bind, bind_shards};
+use porous_udp::{
+    Conditioner, Config, ConnectionIds, Disconnect, Endpoint, Event, bind, bind_shards,
+};
 
 use crate::sleep::sleep;
 
@@ -218,6 +221,50 @@ impl<C: Conditioner> UdpHost<C> {
             self.endpoint.receive_datagrams()?;
         }
         self.endpoint.transmit()
+    }
+
+    /// [Drains](Self::drain) the host, and waits until it [is empty](Self::is_empty): at most for
+    /// `deadline` and the [`disconnect_timeout`](Config::disconnect_timeout). For a server that has been
+    /// told to stop. `on_event` gets each event that comes meanwhile, and the host, to take in the last
+    /// packets of the peers.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_std::prelude::*;
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// host.listen(Listen::Open).expect("the configuration of a server");
+    /// let restart = 3; // a number that the clients of this game know
+    /// host.drain_until_empty(restart, Duration::from_secs(30), |host, event| {
+    ///     if let Event::Readable { peer } = event {
+    ///         while let Some(packet) = host.receive(peer) {
+    ///             println!("{peer:?} has said at last: {:?}", packet.payload);
+    ///         }
+    ///     }
+    /// })?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn drain_until_empty(
+        &mut self,
+        reason: u32,
+        deadline: Duration,
+        mut on_event: impl FnMut(&mut Self, Event<SocketAddr>),
+    ) -> io::Result<()> {
+        self.drain(reason, deadline);
+        loop {
+            // Events that wait would let `wait` return at once, and this loop spin.
+            while let Some(event) = self.poll_event() {
+                on_event(self, event);
+            }
+            if self.is_empty() {
+                return Ok(());
+            }
+            self.wait(Duration::MAX)?;
+        }
     }
 
     /// Ends all connections, and waits until all peers know. That takes about a round trip; for a peer that

@@ -10,8 +10,8 @@ use std::thread;
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
-    Host, Instant, Listen, ListenError, Payload, Peer, PeerId, PeerState, Received, SendError,
-    SendOptions, UnknownPeer,
+    Host, Instant, Listen, ListenError, Payload, PeerId, Received, SendError, SendOptions,
+    UnknownPeer,
 };
 
 use crate::address::normalise;
@@ -136,6 +136,10 @@ impl<S: SystemSocket> Bound<S> {
         self.host.disconnect_all(self.clock.now(), how);
     }
 
+    pub(crate) fn drain(&mut self, reason: u32, deadline: Duration) {
+        self.host.drain(self.clock.now(), reason, deadline);
+    }
+
     pub(crate) fn set_channel_rate(
         &mut self,
         peer: PeerId,
@@ -181,10 +185,7 @@ impl<S: SystemSocket> Bound<S> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        let is_over = |(_, peer): (_, &Peer)| {
-            matches!(peer.state(), PeerState::Disconnected | PeerState::Zombie)
-        };
-        self.outbox.is_empty() && self.host.peers().all(is_over)
+        self.outbox.is_empty() && self.host.is_empty()
     }
 
     pub(crate) const fn socket_stats(&self) -> SocketStats {

@@ -310,6 +310,24 @@ macro_rules! verbs {
             self.$to.disconnect_all(how);
         }
 
+        /// Prepares the end of a server: newcomers are refused as
+        /// [`Full`](crate::Refusal::Full), so that they try another server, and each connection ends
+        /// when all that was sent on it has been delivered, or `deadline` has passed. Go on stepping until
+        /// [`is_empty`](Self::is_empty). See [`Host::drain`](crate::Host::drain).
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $server]
+        /// host.listen(Listen::Open)?;
+        /// host.drain(3, core::time::Duration::from_secs(30));
+        /// assert!(host.is_empty());
+        /// # Ok::<(), Box<dyn core::error::Error>>(())
+        /// ```
+        pub fn drain(&mut self, reason: u32, deadline: core::time::Duration) {
+            self.$to.drain(reason, deadline);
+        }
+
         /// Changes the cap of a channel to a peer, in bytes a second.
         ///
         /// # Errors
@@ -493,8 +511,9 @@ macro_rules! verbs {
             self.$to.set_time_limit(limit);
         }
 
-        /// True if no peer is connecting, connected or disconnecting, and no datagram waits for room in
-        /// the socket. After [`disconnect_all`](Self::disconnect_all): if all peers know.
+        /// True if no peer is connecting, connected or disconnecting, nothing more is to be said to those
+        /// that have ended, and no datagram waits for room in the socket. After [`drain`](Self::drain) or
+        /// [`disconnect_all`](Self::disconnect_all): if all peers know.
         ///
         /// ```
         #[doc = $names]

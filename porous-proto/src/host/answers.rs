@@ -125,6 +125,11 @@ impl<A: Copy> Replies<A> {
         self.waiting.is_empty()
     }
 
+    pub(super) fn has_goodbye(&self) -> bool {
+        let is_goodbye = |(_, reply): &(A, Reply)| matches!(reply, Reply::Disconnect(_));
+        self.waiting.iter().any(is_goodbye)
+    }
+
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn len(&self) -> usize {
         self.waiting.len()

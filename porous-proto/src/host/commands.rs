@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "seal")]
 use core::net::IpAddr;
+use core::time::Duration;
 
 use arrayvec::ArrayVec;
 use rand_core::CryptoRng;
@@ -653,6 +654,49 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         }
     }
 
+    /// Prepares the end of a server that is to be stopped or started anew: gets rid of all peers without
+    /// losing what was sent to them, and lets nobody in. Go on until the host [is empty](Self::is_empty).
+    ///
+    /// - A host that wants to connect from now on is refused as [`Full`](crate::Refusal::Full), as under
+    ///   [`Listen::Full`], and can try the next server at once; so is one of which a
+    ///   [`Request`](crate::Event::Request) still waits for an answer. A host that is
+    ///   [`Closed`](Listen::Closed) stays silent.
+    /// - Each peer is disconnected when all that was sent to it has been delivered, or `deadline` has
+    ///   passed, as by [`Disconnect::Flush`] with this `reason`. What the peer sends is still received.
+    ///   [`send`](Self::send) fails from now on: the last words have to be sent before.
+    /// - An attempt of this host to connect is given up.
+    ///
+    /// A peer is gone, at the latest, the
+    /// [`disconnect_timeout`](crate::Config::disconnect_timeout) after its deadline.
+    ///
+    /// The application may call this again: a peer that is being flushed is told the reason that was named
+    /// first, and the earliest deadline counts, whether it was named by this method or by
+    /// [`disconnect`](Self::disconnect). With the deadline zero what is under way is given up at once.
+    /// To let newcomers in again, [`listen`](Self::listen).
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_proto::{ChannelId, Instant, Mode};
+    /// # use porous_proto::hooks::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// host.send(peer, ChannelId(0), "back in a minute", Mode::Reliable)?;
+    /// let restart = 3; // a number that the clients of this game know
+    /// host.drain(Instant::ZERO, restart, Duration::from_secs(30));
+    /// assert!(!host.is_empty()); // until the packet has arrived, and the peer knows
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    pub fn drain(&mut self, now: Instant, reason: u32, deadline: Duration) {
+        self.strangers.refuse_all();
+        let peers: Vec<_> = self.peers().map(|(id, _)| id).collect();
+        for peer in peers {
+            // None is unknown: `peers` are those that are live.
+            let _known = self.part(now, peer, reason, |peer, now| {
+                peer.drain(reason, deadline, now);
+            });
+        }
+    }
+
     /// Disconnects from a peer, or gives up connecting to it. The peer's `Disconnected` follows: at
     /// once if it was not connected, else when the remote host has acknowledged (§2.5).
     ///
@@ -676,6 +720,18 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         peer: PeerId,
         how: Disconnect,
     ) -> Result<(), UnknownPeer> {
+        let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
+        self.part(now, peer, reason, |peer, now| peer.disconnect(how, now))
+    }
+
+    /// Has a live peer begin to `leave`, with this reason.
+    fn part(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        reason: u32,
+        leave: impl FnOnce(&mut Peer, Instant),
+    ) -> Result<(), UnknownPeer> {
         let now = self.steps.advance(now).now;
         let member = self.table.get_mut(peer);
         let member = member.filter(|member| member.peer.state().is_live());
@@ -683,8 +739,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         // An attempt ends here and now, and its peer says nothing more: each host that it has met is
         // told once, by its nonce (C12).
         let remotes = member.remotes();
-        member.peer.disconnect(how, now);
-        let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
+        leave(&mut member.peer, now);
         let nonce = member.peer.nonce();
         self.strangers.say_goodbye(nonce, &remotes, reason);
         self.settle(peer.slot);

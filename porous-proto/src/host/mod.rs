@@ -574,6 +574,20 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         members.filter(|(_, peer)| peer.state().is_live())
     }
 
+    /// True if no peer is live, and nothing more is to be said to those that have ended. After
+    /// [`drain`](Self::drain) or [`disconnect_all`](Self::disconnect_all): if all peers know, or were
+    /// given up. Packets that had arrived can still be [received](Self::receive).
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_pair;
+    /// let (host, _) = example_pair();
+    /// assert!(!host.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        let is_done = |peer: &Peer| !peer.state().is_live() && !peer.owes_answer();
+        !self.strangers.has_goodbye() && self.table.iter().all(|(_, member)| is_done(&member.peer))
+    }
+
     /// The peers of which packets can be [received](Self::receive) now, also of those that have
     /// ended, in a stable order: for an application that has missed their `Readable`.
     ///

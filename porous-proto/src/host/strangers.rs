@@ -51,6 +51,13 @@ impl<A: Address> Strangers<A> {
         self.listen = policy;
     }
 
+    /// Refuses all strangers from now on, if they were answered at all.
+    pub(super) fn refuse_all(&mut self) {
+        if self.listen != Listen::Closed {
+            self.listen = Listen::Full;
+        }
+    }
+
     /// Whether the application decides about each request.
     pub(super) const fn are_asked_about(&self) -> bool {
         matches!(self.listen, Listen::Ask)
@@ -224,6 +231,11 @@ impl<A: Address> Strangers<A> {
             nonce_peer,
         };
         self.replies.push(to, Reply::DisconnectAck(ack));
+    }
+
+    /// Whether the goodbye of an attempt that was given up waits to be sent.
+    pub(super) fn has_goodbye(&self) -> bool {
+        self.replies.has_goodbye()
     }
 
     /// Whether an answer waits to be sent.

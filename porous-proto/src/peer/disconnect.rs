@@ -6,7 +6,7 @@ use core::time::Duration;
 use super::connected::Connected;
 use super::session::Session;
 use super::state::Phase;
-use crate::frame::{Disconnect, DisconnectAck, Refusal, RefusalData, Refuse};
+use crate::frame::{Disconnect, DisconnectAck, Refusal, Refuse};
 use crate::time::Instant;
 use crate::wire::NoRoom;
 
@@ -92,8 +92,8 @@ fn say_goodbye(
 pub(super) enum Answer {
     /// Goodbye, with this reason.
     Goodbye(u32),
-    /// The application refused the peer, and said this.
-    Refusal(Box<RefusalData>),
+    /// The peer was refused, for this reason.
+    Refusal(Box<Refusal>),
 }
 
 /// A peer that has ended.
@@ -174,9 +174,7 @@ impl Ended {
         } else {
             match &self.answer {
                 &Answer::Goodbye(reason) => say_goodbye(own, remote, reason, buf),
-                Answer::Refusal(said) => {
-                    Refuse::new(remote, Refusal::Application(**said)).encode(buf)
-                }
+                Answer::Refusal(refusal) => Refuse::new(remote, **refusal).encode(buf),
             }
         };
         written.map(Some)

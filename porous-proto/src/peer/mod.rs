@@ -18,6 +18,7 @@ mod settings;
 mod state;
 
 use alloc::boxed::Box;
+use core::time::Duration;
 
 pub(crate) use self::agreement::Agreement;
 use self::application::Books;
@@ -194,14 +195,15 @@ impl Peer {
     /// Refuses the request. The peer lingers, so that a repeated request is refused again.
     pub(crate) fn refuse(&mut self, said: RefusalData, now: Instant) {
         let refusal = Refusal::Application(said);
-        self.turn_away(said, DisconnectReason::Refused(refusal), now);
+        self.turn_away(refusal, DisconnectReason::Refused(refusal), now);
     }
 
-    /// As [`refuse`](Self::refuse), with the reason that our own application is told.
-    fn turn_away(&mut self, said: RefusalData, reason: DisconnectReason, now: Instant) {
+    /// As [`refuse`](Self::refuse), with what the remote host is told, and the reason that our own
+    /// application is.
+    fn turn_away(&mut self, refusal: Refusal, reason: DisconnectReason, now: Instant) {
         self.end(Cause::Refused, reason, now);
         if let Phase::Disconnected(ended) = &mut self.phase {
-            ended.answer = Answer::Refusal(Box::new(said));
+            ended.answer = Answer::Refusal(Box::new(refusal));
             self.answer_due = true;
         }
     }
@@ -459,7 +461,7 @@ impl Peer {
         let (Disconnect::Flush { reason, .. } | Disconnect::Now { reason }) = how;
         let by_us = DisconnectReason::ByUs(reason);
         if self.is_asked() {
-            self.turn_away(RefusalData::default(), by_us, now);
+            self.turn_away(Refusal::Application(RefusalData::default()), by_us, now);
         } else if let Phase::Connected(connected) = &mut self.phase {
             let Disconnect::Flush { deadline, .. } = how else {
                 return self.close(reason, now);
@@ -469,6 +471,37 @@ impl Peer {
             self.check_flushed(now);
         } else {
             self.end(Cause::Cancelled, by_us, now); // means nothing unless it is still connecting
+        }
+    }
+
+    /// Begins to disconnect, because the host is about to end. What the application has said of this peer
+    /// before holds.
+    pub(crate) fn drain(&mut self, reason: u32, deadline: Duration, now: Instant) {
+        if self.is_asked() {
+            // The remote host was told nothing yet, and had better try another server at once.
+            self.turn_away(Refusal::Full, DisconnectReason::ByUs(reason), now);
+            return;
+        }
+        if let Phase::Connected(connected) = &mut self.phase {
+            if let Some(flush) = &mut connected.flush {
+                // The earlier one, or a host that is told to drain again and again would never be empty.
+                flush.ends = flush.ends.min(now + deadline);
+                return;
+            }
+        }
+        self.disconnect(Disconnect::Flush { reason, deadline }, now);
+    }
+
+    /// Whether the peer has ended, and its remote host is still to be told something of that.
+    pub(crate) const fn owes_answer(&self) -> bool {
+        match &self.phase {
+            Phase::Disconnected(ended) | Phase::Zombie(ended) => {
+                ended.remote.is_some() && (ended.ack_due || self.answer_due)
+            }
+            Phase::Attempt { .. }
+            | Phase::Newcomer { .. }
+            | Phase::Connected(_)
+            | Phase::Disconnecting(_) => false,
         }
     }
 
@@ -579,8 +612,8 @@ impl Peer {
             // No pause excuses our own application, which is asked here.
             Phase::Newcomer { ends, .. } if is_asked => {
                 if *ends <= now {
-                    let said = RefusalData::default();
-                    self.turn_away(said, DisconnectReason::Unfinished, now);
+                    let refusal = Refusal::Application(RefusalData::default());
+                    self.turn_away(refusal, DisconnectReason::Unfinished, now);
                 }
             }
             Phase::Newcomer { ends, .. } => {

@@ -8,7 +8,7 @@ use crate::hosts::{client, connected, elapsed, server, until};
 use crate::threads::{spawn, wait_connected, wait_for, wait_packet};
 use porous_std::{
     ChannelId, Clock, Config, Disconnect, DisconnectReason, Event, HostThread, Listen, Mode,
-    Output, PeerId, UdpHost,
+    Output, PeerId, Refusal, UdpHost,
 };
 
 /// Less than any timeout of a connection.
@@ -70,6 +70,55 @@ fn closing_with_a_flush_delivers_what_was_sent() {
         .unwrap();
     let (_, got) = wait_packet(&mut reader);
     assert!(got.payload == payload);
+}
+
+#[test]
+fn draining_delivers_what_was_sent_and_takes_what_comes() {
+    let mut server = server("127.0.0.1:0");
+    let to = server.local_addr().unwrap();
+    let mut reader = spawn(Config::client());
+    reader.connect(to).unwrap();
+    let (peer, _) = until(&mut server, &mut client("127.0.0.1:0"), connected);
+    let (there, _) = wait_connected(&mut reader);
+    let payload = vec![7; 500_000];
+    server
+        .send(peer, ChannelId(0), payload.clone(), Mode::Reliable)
+        .unwrap();
+    // The packet takes longer than a round trip, in which the last word of the client comes.
+    reader
+        .send(there, ChannelId(0), &b"my score"[..], Mode::Reliable)
+        .unwrap();
+    let (mut said, mut ends) = (Vec::new(), Vec::new());
+    let clock = Clock::start();
+    server
+        .drain_until_empty(6, SOON, |server, event| match event {
+            Event::Readable { peer } => said.extend(server.receive(peer)),
+            event => ends.extend(ended(event)),
+        })
+        .unwrap();
+    assert!(elapsed(&clock) < SOON);
+    assert!(server.is_empty());
+    assert_eq!(ends, [DisconnectReason::ByUs(6)]);
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].payload, "my score");
+    let (_, got) = wait_packet(&mut reader);
+    assert!(got.payload == payload);
+    let end = wait_for(&mut reader, "the end", reason);
+    assert_eq!(end, DisconnectReason::ByPeer(6));
+    // The host is still there, and says that it takes nobody.
+    let mut late = client("127.0.0.1:0");
+    late.connect(to).unwrap();
+    let end = until(&mut late, &mut server, ended);
+    assert_eq!(end, DisconnectReason::Refused(Refusal::Full));
+}
+
+#[test]
+fn draining_without_peers_waits_for_nobody() {
+    let clock = Clock::start();
+    let mut server = server("127.0.0.1:0");
+    let drained = server.drain_until_empty(0, Duration::MAX, |_, _| {});
+    drained.unwrap();
+    assert!(elapsed(&clock) < SOON);
 }
 
 /// A pair of which one end is never stepped again.

@@ -17,6 +17,7 @@ mod copy_costs;
 mod delivery;
 mod determinism;
 mod disconnect;
+mod drain;
 mod duplicates;
 mod ecn;
 mod figures;

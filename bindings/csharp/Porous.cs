@@ -849,6 +849,13 @@ namespace Porous
             Library.Check(Native.porous_disconnect_all(this, code, flushAtMostUs));
         }
 
+        /// <summary>Ends a server: newcomers are refused as full, and each connection ends when all was delivered,
+        /// or the time is over. Go on until IsEmpty.</summary>
+        public void Drain(uint code, ulong atMostUs)
+        {
+            Library.Check(Native.porous_drain(this, code, atMostUs));
+        }
+
         /// <summary>True if there are no live peers, and nothing more is to be said to those that have ended.</summary>
         public bool IsEmpty { get { return Library.Check(Native.porous_is_empty(this)) > 0; } }
 
@@ -1530,6 +1537,8 @@ namespace Porous
         internal static extern int porous_disconnect(Host host, ulong peer, uint code, ulong flushAtMost);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_disconnect_all(Host host, uint code, ulong flushAtMost);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_drain(Host host, uint code, ulong atMost);
         [DllImport(File, CallingConvention = C)] internal static extern int porous_is_empty(Host host);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_peers(Host host, ref ulong peers, UIntPtr cap);

@@ -483,6 +483,9 @@ porous_status porous_disconnect(struct porous_host *host,
 porous_status porous_disconnect_all(struct porous_host *host,
                                     uint32_t code,
                                     uint64_t flush_at_most_us);
+porous_status porous_drain(struct porous_host *host,
+                           uint32_t code,
+                           uint64_t at_most_us);
 porous_status porous_is_empty(const struct porous_host *host);
 porous_status porous_peers(const struct porous_host *host, porous_peer *out, size_t cap);
 porous_status porous_peer_address(const struct porous_host *host,

@@ -1412,6 +1412,18 @@ porous_status porous_disconnect_all(struct porous_host *host,
                                     uint32_t code,
                                     uint64_t flush_at_most_us);
 
+/**
+ * Prepares the end of a server: hosts that want to connect are refused as full, also those that wait for an answer
+ * to their request, so that they can try another server. Each connection ends when all that was sent on it has been
+ * delivered, or `at_most_us` is over. `code` is for the applications of the peers. Nothing can be sent from now on.
+ * Called again, it can shorten the time, and changes neither the code nor the time otherwise. Go on until
+ * porous_is_empty.
+ */
+POROUS_API
+porous_status porous_drain(struct porous_host *host,
+                           uint32_t code,
+                           uint64_t at_most_us);
+
 /** Returns 1 if the host has no live peers, and nothing more to say to those that have ended; 0 otherwise. */
 POROUS_API porous_status porous_is_empty(const struct porous_host *host);
 

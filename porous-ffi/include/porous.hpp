@@ -910,6 +910,10 @@ class Host {
   Status disconnect_all(std::uint32_t code = 0, Microseconds flush_at_most = Microseconds(0)) noexcept {
     return Status(porous_disconnect_all(get(), code, detail::microseconds(flush_at_most)));
   }
+  /// Ends a server: newcomers are refused as full, and each connection ends when all was delivered, within `at_most`.
+  Status drain(std::uint32_t code, Microseconds at_most) noexcept {
+    return Status(porous_drain(get(), code, detail::microseconds(at_most)));
+  }
 
   /// True if there are no live peers, and nothing more to say to those that have ended.
   bool is_empty() const noexcept { return porous_is_empty(get()) > 0; }

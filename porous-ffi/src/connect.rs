@@ -198,6 +198,26 @@ pub unsafe extern "C" fn porous_disconnect_all(
     }
 }
 
+/// Prepares the end of a server: hosts that want to connect are refused as full, also those that wait for an answer
+/// to their request, so that they can try another server. Each connection ends when all that was sent on it has been
+/// delivered, or `at_most_us` is over. `code` is for the applications of the peers. Nothing can be sent from now on.
+/// Called again, it can shorten the time, and changes neither the code nor the time otherwise. Go on until
+/// porous_is_empty.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_drain(
+    host: *mut porous_host,
+    code: u32,
+    at_most_us: u64,
+) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            host.level.drain(code, duration(at_most_us));
+            Ok(POROUS_OK)
+        })
+    }
+}
+
 /// Returns 1 if the host has no live peers, and nothing more to say to those that have ended; 0 otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn porous_is_empty(host: *const porous_host) -> porous_status {

@@ -1,6 +1,7 @@
 //! A host without input and output: the program's sockets, the program's clock.
 
 use core::ffi::c_void;
+use core::time::Duration;
 
 use alloc::boxed::Box;
 
@@ -141,6 +142,10 @@ impl Level for CoreHost {
         self.host.disconnect_all(self.now, how);
     }
 
+    fn drain(&mut self, reason: u32, deadline: Duration) {
+        self.host.drain(self.now, reason, deadline);
+    }
+
     fn send(
         &mut self,
         peer: PeerId,
@@ -176,7 +181,7 @@ impl Level for CoreHost {
     }
 
     fn is_empty(&self) -> bool {
-        self.host.peers().next().is_none()
+        self.host.is_empty()
     }
 
     fn peer(&self, peer: PeerId) -> Option<&Peer> {

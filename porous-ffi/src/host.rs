@@ -70,6 +70,7 @@ pub(crate) trait Level: Send {
     fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), porous_status>;
     fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status>;
     fn disconnect_all(&mut self, how: Disconnect);
+    fn drain(&mut self, reason: u32, deadline: Duration);
     fn send(
         &mut self,
         peer: PeerId,

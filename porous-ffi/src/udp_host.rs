@@ -88,6 +88,10 @@ impl Level for BoundHost {
         self.0.disconnect_all(how);
     }
 
+    fn drain(&mut self, reason: u32, deadline: Duration) {
+        self.0.drain(reason, deadline);
+    }
+
     fn send(
         &mut self,
         peer: PeerId,

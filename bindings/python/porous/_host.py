@@ -115,6 +115,12 @@ class BaseHost:
         checked(library.disconnect_all(self._host, code, microseconds(flush)))
         self._changed()
 
+    def drain(self, code: int, at_most: float) -> None:
+        """Ends a server: newcomers are refused as full, and each connection ends when all was delivered, or `at_most`
+        seconds are over. Go on until is_empty()."""
+        checked(library.drain(self._host, code, microseconds(at_most)))
+        self._changed()
+
     def is_empty(self) -> bool:
         """Whether there are no live peers, and nothing more to say to those that have ended."""
         return bool(checked(library.is_empty(self._host)))

@@ -79,6 +79,7 @@ FUNCTIONS: Dict[str, List[Any]] = {
     "porous_refuse": [_HOST, _PEER, _DATA, c_size_t],
     "porous_disconnect": [_HOST, _PEER, _U32, _COUNT],
     "porous_disconnect_all": [_HOST, _U32, _COUNT],
+    "porous_drain": [_HOST, _U32, _COUNT],
     "porous_is_empty": [_HOST],
     "porous_peers": [_HOST, _U64, c_size_t],
     "porous_peer_address": [_HOST, _PEER, _ADDRESS],

@@ -437,6 +437,46 @@ static void busy(void) {
   network_free(&net);
 }
 
+/* A server that is told to stop has a peer, which it has sent something, and a host that asks. */
+static void draining(void) {
+  porous_config config = preset(POROUS_PRESET_DEFAULT);
+  porous_address server = own_address(0);
+  porous_peer names[2], peer;
+  porous_event event;
+  porous_received what;
+  char buffer[8];
+  porous_host *hosts[3];
+  network net;
+  hosts[0] = core_host(&config, 1);
+  hosts[1] = core_host(&config, 2);
+  hosts[2] = core_host(&config, 3);
+  network_new(&net, hosts, 3, 0);
+  IS(porous_listen(hosts[0], POROUS_LISTEN_ASK), POROUS_OK);
+  IS(porous_connect(hosts[1], &server, &names[1]), POROUS_OK);
+  names[0] = network_wait(&net, 0, POROUS_EVENT_REQUEST).peer;
+  IS(porous_accept(hosts[0], names[0]), POROUS_OK);
+  network_wait(&net, 1, POROUS_EVENT_CONNECTED);
+  IS(porous_connect(hosts[2], &server, &peer), POROUS_OK);
+  network_wait(&net, 0, POROUS_EVENT_REQUEST);
+  IS(porous_send(hosts[0], names[0], 0, POROUS_RELIABLE, "so long", 7), POROUS_OK);
+
+  IS(porous_drain(hosts[0], 5, 30000000), POROUS_OK);
+  IS(porous_drain(hosts[0], 6, 60000000), POROUS_OK);
+  IS(porous_send(hosts[0], names[0], 0, POROUS_RELIABLE, "late", 4), POROUS_ERR_DISCONNECTING);
+  IS(porous_is_empty(hosts[0]), 0);
+  HOLDS(network_wait(&net, 2, POROUS_EVENT_DISCONNECTED).reason == POROUS_REASON_REFUSED_FULL);
+  event = network_wait(&net, 1, POROUS_EVENT_DISCONNECTED);
+  HOLDS(event.reason == POROUS_REASON_BY_PEER && event.code == 5);
+  IS(porous_receive(hosts[1], names[1], &what, buffer, sizeof buffer), 1);
+  HOLDS(what.len == 7 && memcmp(buffer, "so long", 7) == 0);
+  while (porous_is_empty(hosts[0]) == 0) {
+    network_turn(&net);
+  }
+  IS(porous_connect(hosts[2], &server, &peer), POROUS_OK);
+  HOLDS(network_wait(&net, 2, POROUS_EVENT_DISCONNECTED).reason == POROUS_REASON_REFUSED_FULL);
+  network_free(&net);
+}
+
 /* Each function with a host takes NULL for it. */
 static void nobody(void) {
   IS(porous_listen(NULL, 0), POROUS_ERR_NULL);
@@ -446,6 +486,7 @@ static void nobody(void) {
   IS(porous_refuse(NULL, 1, NULL, 0), POROUS_ERR_NULL);
   IS(porous_disconnect(NULL, 1, 0, 0), POROUS_ERR_NULL);
   IS(porous_disconnect_all(NULL, 0, 0), POROUS_ERR_NULL);
+  IS(porous_drain(NULL, 0, 0), POROUS_ERR_NULL);
   IS(porous_is_empty(NULL), POROUS_ERR_NULL);
   IS(porous_peers(NULL, NULL, 0), POROUS_ERR_NULL);
   IS(porous_peer_address(NULL, 1, NULL), POROUS_ERR_NULL);
@@ -489,6 +530,7 @@ int main(void) {
   telling();
   roaming();
   busy();
+  draining();
   nobody();
   return 0;
 }

@@ -492,7 +492,11 @@ static void command(world *of) {
       break;
     case 4:
       if (chance(of, 10)) {
-        CALL(of, porous_disconnect_all(host(of), small(of), number(of)));
+        if (chance(of, 50)) {
+          CALL(of, porous_drain(host(of), small(of), number(of)));
+        } else {
+          CALL(of, porous_disconnect_all(host(of), small(of), number(of)));
+        }
       }
       break;
     case 5: CALL(of, porous_set_send_rate(at, peer, (uint32_t)number(of))); break;

@@ -227,6 +227,7 @@ void what_is_known_of_peers_is_told(Connected& both) {
 }
 
 void ended_peers_are_unknown(Connected& both) {
+  must(both.client().drain(3, 1s));
   must(both.client().disconnect_all(3));
   both.turns([&] { return both.client().is_empty(); });
   const auto peer = both.server_of_client;

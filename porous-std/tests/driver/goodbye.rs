@@ -121,6 +121,32 @@ fn draining_without_peers_waits_for_nobody() {
     assert!(elapsed(&clock) < SOON);
 }
 
+/// A process that is killed says nothing, and the next one has its port.
+#[test]
+fn the_peers_of_a_server_that_was_killed_learn_that_from_the_next_one() {
+    let (server, mut client, _) = silent(Config::new());
+    let peer = client.peers().map(|(peer, _)| peer).next().unwrap();
+    let at = server.local_addr().unwrap();
+    let killed = std::thread::spawn(move || {
+        let _server = server;
+        // A host that is dropped says goodbye, except in a panic.
+        std::panic::resume_unwind(Box::new("killed"));
+    });
+    assert!(killed.join().is_err());
+    let mut next = UdpHost::bind(at, Config::new()).unwrap();
+    next.listen(Listen::Open).unwrap();
+    let clock = Clock::start();
+    client
+        .send(peer, ChannelId(0), &b"are you there"[..], Mode::Reliable)
+        .unwrap();
+    let end = until(&mut client, &mut next, ended);
+    assert_eq!(end, DisconnectReason::LostByPeer);
+    // 1 s and three timeouts of a few milliseconds; the rest is for a machine that is busy.
+    assert!(elapsed(&clock) < SOON, "{:?}", elapsed(&clock));
+    client.connect(at).unwrap();
+    until(&mut client, &mut next, connected);
+}
+
 /// A pair of which one end is never stepped again.
 fn silent(config: Config) -> (UdpHost, UdpHost, PeerId) {
     let mut server = UdpHost::bind("127.0.0.1:0", config).unwrap();

@@ -50,6 +50,7 @@ mod request_size;
 mod resets;
 mod restart;
 mod restart_moments;
+mod restart_news;
 mod roaming;
 mod shared_memory;
 mod silence;

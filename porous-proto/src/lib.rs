@@ -164,7 +164,9 @@ pub use ids::{Address, ChannelId, PeerId};
 pub use options::SendOptions;
 pub use payload::Payload;
 pub use peer::{Peer, PeerState};
-pub use stats::{ChannelStats, HostStats, ModeCounts, PeerStats, ReceiveProgress, SendProgress};
+pub use stats::{
+    ChannelStats, FrameStats, HostStats, ModeCounts, PeerStats, ReceiveProgress, SendProgress,
+};
 pub use time::Instant;
 
 /// The names that most programs use, to be brought in by one line. The drivers' preludes have them

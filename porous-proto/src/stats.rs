@@ -158,6 +158,43 @@ impl PeerStats {
     }
 }
 
+/// Frames that a host has sent to all its peers since it was made: [`Host::frames`](crate::Host::frames).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameStats {
+    /// Frames whose acknowledgement is or was awaited.
+    pub sent: u64,
+    /// Of those, the ones considered dropped (§3.1.5).
+    pub lost: u64,
+    /// Of those, the ones that were acknowledged all the same: they were late, not lost.
+    pub spurious: u64,
+    /// Of the frames sent, the ones that routers have marked instead of dropping them (ECN), as the remote
+    /// hosts say.
+    pub marked: u64,
+}
+
+impl FrameStats {
+    /// The frames to one peer.
+    pub(crate) const fn of(peer: &PeerStats) -> Self {
+        Self {
+            sent: peer.frames_sent,
+            lost: peer.frames_lost,
+            spurious: peer.frames_spurious,
+            marked: peer.frames_marked,
+        }
+    }
+
+    #[must_use]
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self {
+            sent: self.sent + other.sent,
+            lost: self.lost + other.lost,
+            spurious: self.spurious + other.spurious,
+            marked: self.marked + other.marked,
+        }
+    }
+}
+
 /// What is known about a channel to a peer, as far as it is sent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

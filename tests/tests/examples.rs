@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
+    "porous-metrics",
     "porous-mio",
     "porous-proto",
     "porous-sim",

@@ -46,7 +46,7 @@ use crate::event::{Disposition, Ecn, Event, Transmit};
 use crate::hooks::audit::Audit;
 use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{News, Peer, Settings, Tick};
-use crate::stats::HostStats;
+use crate::stats::{FrameStats, HostStats};
 use crate::time::Instant;
 use crate::transfer::Written;
 
@@ -83,6 +83,8 @@ pub struct Host<R, A = core::net::SocketAddr> {
     door: Door<A>,
     steps: Steps,
     stats: HostStats,
+    /// Frames to peers that have ended.
+    ended: FrameStats,
 }
 
 impl<R: CryptoRng, A: Address> Host<R, A> {
@@ -117,6 +119,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             door: Door::default(),
             steps: Steps::default(),
             stats: HostStats::default(),
+            ended: FrameStats::default(),
         }
     }
 
@@ -492,6 +495,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         while let Some(news) = peer.next_news() {
             self.stats.connected += u64::from(matches!(news, News::Connected));
             if matches!(news, News::Ended { .. }) {
+                self.ended = self.ended.plus(peer.frames());
                 // Its place is free at once, although it may linger: live peers count (C15).
                 if peer.is_inbound() {
                     self.inbound.remove(slot);
@@ -544,6 +548,20 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// ```
     pub const fn stats(&self) -> HostStats {
         self.stats
+    }
+
+    /// The frames to all peers, live ones and those that have ended, since the host was made. The work grows
+    /// with the number of live peers: meant for once a second, not for each tick.
+    ///
+    /// ```
+    /// # use porous_proto::hooks::doc::example_pair;
+    /// let (host, _) = example_pair();
+    /// let frames = host.frames();
+    /// assert!(frames.lost <= frames.sent);
+    /// ```
+    pub fn frames(&self) -> FrameStats {
+        let live = self.peers().map(|(_, peer)| peer.frames());
+        live.fold(self.ended, FrameStats::plus)
     }
 
     /// The peer with this id, until it is deleted: when its `Disconnected` is due at the earliest, and

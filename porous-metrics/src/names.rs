@@ -1,0 +1,175 @@
+//! The names of all metrics, and what they mean.
+
+use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
+
+pub(crate) const DATAGRAMS: &str = "porous_datagrams_total";
+pub(crate) const BYTES: &str = "porous_bytes_total";
+pub(crate) const IGNORED: &str = "porous_ignored_total";
+pub(crate) const HANDSHAKES: &str = "porous_handshakes_total";
+pub(crate) const FRAMES: &str = "porous_frames_total";
+pub(crate) const PEERS: &str = "porous_peers";
+pub(crate) const RTT: &str = "porous_rtt_seconds";
+pub(crate) const LOSS: &str = "porous_loss_ratio";
+pub(crate) const QUEUED: &str = "porous_queued_bytes";
+pub(crate) const QUALITY: &str = "porous_quality";
+#[cfg(feature = "udp")]
+pub(crate) const SOCKET: &str = "porous_socket_total";
+
+/// The causes for which datagrams are ignored, by their number less one.
+pub(crate) const CAUSES: [&str; 17] = [
+    "malformed",
+    "unknown_connection",
+    "wrong_address",
+    "unknown_nonce",
+    "not_listening",
+    "unpadded",
+    "stateless",
+    "too_many_replies",
+    "duplicate",
+    "too_old",
+    "bad_ack",
+    "bad_message",
+    "over_budget",
+    "wrong_state",
+    "too_far_ahead",
+    "too_much_work",
+    "unauthenticated",
+];
+
+/// Bounds for the histograms, for an exporter that counts values between bounds: the name of each, and its
+/// bounds from the least on. With bounds the histograms of several hosts can be added up, which the quantiles
+/// of each cannot. The dashboard `docs/grafana.json` needs them.
+///
+/// ```
+/// use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder};
+///
+/// let mut builder = PrometheusBuilder::new();
+/// for (name, bounds) in porous_metrics::BUCKETS {
+///     builder = builder.set_buckets_for_metric(Matcher::Full(name.into()), bounds)?;
+/// }
+/// # Ok::<(), BuildError>(())
+/// ```
+pub const BUCKETS: [(&str, &[f64]); 4] = [
+    (
+        RTT,
+        &[
+            0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0,
+        ],
+    ),
+    (LOSS, &[0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]),
+    (QUEUED, &[0.0, 1e3, 4e3, 16e3, 64e3, 256e3, 1024e3, 4096e3]),
+    (QUALITY, &[20.0, 40.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0]),
+];
+
+/// Tells the recorder what each metric means, and in which unit it is. Called once, when the recorder is
+/// installed; without a call the metrics are the same, and nothing explains them.
+///
+/// ```
+/// porous_metrics::describe();
+/// ```
+pub fn describe() {
+    describe_counter!(
+        DATAGRAMS,
+        Unit::Count,
+        "Datagrams that the host has sent or received"
+    );
+    describe_counter!(
+        BYTES,
+        Unit::Bytes,
+        "Bytes of UDP payload in these datagrams"
+    );
+    describe_counter!(
+        IGNORED,
+        Unit::Count,
+        "Datagrams that changed nothing, by cause"
+    );
+    describe_counter!(
+        HANDSHAKES,
+        Unit::Count,
+        "Connections accepted, connections established, requests refused as their source has too many"
+    );
+    describe_counter!(
+        FRAMES,
+        Unit::Count,
+        "Frames sent to all peers; of those, considered lost; of the lost, late after all; marked by routers"
+    );
+    describe_gauge!(PEERS, Unit::Count, "Peers that are live, by state");
+    describe_histogram!(
+        RTT,
+        Unit::Seconds,
+        "Smoothed round trips of connected peers"
+    );
+    describe_histogram!(
+        LOSS,
+        "Shares of frames lost in the last 5 to 10 s, each way"
+    );
+    describe_histogram!(
+        QUEUED,
+        Unit::Bytes,
+        "Bytes that wait to be sent to a peer, or to be acknowledged"
+    );
+    describe_histogram!(QUALITY, "How good connections are, from 0 to 100");
+    #[cfg(feature = "udp")]
+    describe_counter!(
+        SOCKET,
+        Unit::Count,
+        "What the system's socket has refused, delayed, and reported"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use porous_proto::{HostStats, Ignored};
+
+    /// A cause as its metric has it: `TooOld` is `too_old`.
+    fn snake(cause: Ignored) -> String {
+        let mut out = String::new();
+        for c in format!("{cause:?}")
+            .chars()
+            .take_while(|c| c.is_alphabetic())
+        {
+            if c.is_uppercase() && !out.is_empty() {
+                out.push('_');
+            }
+            out.extend(c.to_lowercase());
+        }
+        out
+    }
+
+    #[test]
+    fn every_cause_has_its_name() {
+        let stats = HostStats::default();
+        let count = (1..).map_while(|n| stats.ignored_by_number(n)).count();
+        assert_eq!(count, CAUSES.len());
+        let some = [
+            Ignored::UnknownConnection,
+            Ignored::WrongAddress,
+            Ignored::UnknownNonce,
+            Ignored::NotListening,
+            Ignored::Unpadded,
+            Ignored::Stateless,
+            Ignored::TooManyReplies,
+            Ignored::Duplicate,
+            Ignored::TooOld,
+            Ignored::BadAck,
+            Ignored::BadMessage,
+            Ignored::OverBudget,
+            Ignored::WrongState,
+            Ignored::TooFarAhead,
+            Ignored::TooMuchWork,
+            Ignored::Unauthenticated,
+        ];
+        assert_eq!(some.len() + 1, CAUSES.len(), "all but the malformed ones");
+        for cause in some {
+            assert_eq!(CAUSES[usize::from(cause.number()) - 1], snake(cause));
+        }
+    }
+
+    #[test]
+    fn bounds_rise() {
+        for (name, bounds) in BUCKETS {
+            assert!(bounds.is_sorted_by(|a, b| a < b), "{name}");
+        }
+    }
+}

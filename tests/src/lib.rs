@@ -9,8 +9,11 @@ extern crate alloc;
 
 pub mod again;
 pub mod config;
+pub mod crowd;
+pub mod drivers;
 pub mod encoder;
 mod events;
+pub mod flow;
 pub mod forge;
 mod parting;
 pub mod players;

@@ -12,4 +12,3 @@ mod event_loop;
 mod faulty;
 mod flood;
 mod registering;
-mod traffic;

@@ -2,22 +2,23 @@
 
 use core::time::Duration;
 
-use porous_mio::{ChannelId, MioHost, Mode, PeerId, Received};
-use porous_tests::Model;
+use porous_proto::{ChannelId, Mode, Received};
 
-pub(crate) const CHANNELS: u8 = 3;
+use crate::Model;
+use crate::drivers::{Drivers, End};
+
+/// The channels of the hosts of a flow.
+pub const CHANNELS: u8 = 3;
 
 /// Several fragments.
 const LARGEST: u64 = 5000;
 
-/// A peer of a host.
-pub(crate) type End = (usize, PeerId);
-
 /// The packets that one host sends to another.
-pub(crate) struct Flow {
-    pub(crate) from: End,
-    pub(crate) to: End,
-    pub(crate) model: Model,
+#[derive(Debug)]
+pub struct Flow {
+    from: End,
+    to: End,
+    model: Model,
     every: Duration,
     due: Duration,
     state: u64,
@@ -26,7 +27,8 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// `rate` is in packets a second.
-    pub(crate) fn new(from: End, to: End, rate: u32) -> Self {
+    #[must_use]
+    pub fn new(from: End, to: End, rate: u32) -> Self {
         Self {
             from,
             to,
@@ -43,32 +45,37 @@ impl Flow {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
-        usize::try_from(self.state % end).unwrap()
+        usize::try_from(self.state % end).expect("a small number")
     }
 
     /// Sends the packets that are due at this time.
-    pub(crate) fn send(&mut self, hosts: &mut [MioHost], now: Duration) {
+    pub fn send(&mut self, hosts: &mut impl Drivers, now: Duration) {
         while self.due <= now {
             self.due += self.every;
             let mode = [Mode::Unreliable, Mode::Reliable, Mode::Passive][self.draw(3)];
-            let channel = u8::try_from(self.draw(CHANNELS.into())).unwrap();
+            let channel = u8::try_from(self.draw(CHANNELS.into())).expect("a channel");
             // Small packets are more frequent, and some are shorter than the number that tells them apart.
             let largest = [1, 8, 60, 200, 1000, LARGEST][self.draw(6)];
             let len = self.draw(largest + 1);
             let mut packet = self.serial.to_le_bytes().to_vec();
             packet.extend((8..len).map(|n| (self.serial * 31 + n).to_le_bytes()[0]));
             packet.truncate(len);
-            let (host, peer) = self.from;
-            hosts[host]
-                .send(peer, ChannelId(channel), packet.clone(), mode)
-                .unwrap();
+            let sent = hosts.send(self.from, ChannelId(channel), packet.clone(), mode);
+            assert_eq!(sent, Ok(()), "there is room");
             self.serial += 1;
             self.model.sent(channel, mode, packet);
         }
     }
 
-    pub(crate) fn received(&mut self, packet: &Received) {
+    /// Checks a packet that has arrived.
+    pub fn received(&mut self, packet: &Received) {
         let context = format!("from {:?} to {:?}", self.from, self.to);
         self.model.delivered(packet, &context);
+    }
+
+    /// What was sent and what has arrived.
+    #[must_use]
+    pub const fn model(&self) -> &Model {
+        &self.model
     }
 }

@@ -20,6 +20,12 @@ fn threads_talk_without_sockets() {
     assert_eq!(said, "200 of 200 packets arrived\n");
 }
 
+#[test]
+fn a_driver_for_another_library_is_small() {
+    let said = said_by(env!("CARGO_BIN_EXE_async_io"));
+    assert_eq!(said, "the server said b\"hello\"\n");
+}
+
 /// All three run on one machine, for a second or so.
 #[test]
 fn two_players_meet_by_a_rendezvous() {

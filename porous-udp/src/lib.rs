@@ -1,7 +1,7 @@
 //! The shared part of the drivers of POROUS over a system's UDP socket: [`Endpoint`], one socket and the
 //! host that lives on it. A driver adds a way to wait: `porous-std` sleeps on the socket,
-//! `porous-mio` lets an event loop do it. A game uses one of these drivers, whose hosts have the same
-//! methods; this crate is for authors of other drivers.
+//! `porous-mio` lets an event loop do it, `porous-tokio` a task. A game uses one of these drivers; this crate is for
+//! authors of other drivers. `examples/async_io` is a driver for async-io in a hundred lines.
 //!
 //! ```
 //! use porous_udp::{Config, Endpoint, Listen, bind};

@@ -7,7 +7,7 @@ use std::net::UdpSocket;
 
 use socket2::SockRef;
 
-/// A UDP socket of the operating system. `std::net`'s is one; `porous-mio` wraps mio's.
+/// A UDP socket of the operating system. `std::net`'s is one; `porous-mio` wraps mio's, and `porous-tokio` tokio's.
 ///
 /// # Libraries that keep account of readiness
 ///
@@ -16,6 +16,12 @@ use socket2::SockRef;
 /// with tokio, [`try_send`](Self::try_send) is `socket.try_io(Interest::WRITABLE, call)`,
 /// [`try_receive`](Self::try_receive) is `socket.try_io(Interest::READABLE, call)`, and
 /// [`send_to`](Self::send_to) and [`recv_from`](Self::recv_from) are `try_send_to` and `try_recv_from`.
+///
+/// | library | readiness is | so calls |
+/// |---|---|---|
+/// | tokio, mio | reported once, and again after a call that would block | go through the library, as above |
+/// | async-io, and whatever asks `poll` or `epoll` each time, level by level | asked for each time that someone waits | may go to the socket: the methods that this trait has are enough |
+/// | io_uring and others that complete calls instead of reporting readiness | not known | do not fit: an endpoint makes its calls itself |
 ///
 /// A call that [`try_receive`](Self::try_receive) is to make returns such an error also when it has received
 /// something and found that nothing more has come.
@@ -26,7 +32,11 @@ use socket2::SockRef;
 /// unchanged.
 ///
 /// A driver then waits until the socket is readable, or also writable while [`Endpoint::is_blocked`],
-/// but not longer than until [`Endpoint::deadline`].
+/// but not longer than until [`Endpoint::deadline`]. On Linux an error that is to be received makes a socket ready
+/// although it is not readable: a library that tells the two apart has to be asked for both, as tokio with
+/// `Interest::ERROR`.
+///
+/// `examples/async_io` is a driver for async-io in a hundred lines.
 ///
 /// [`Endpoint::is_blocked`]: crate::Endpoint::is_blocked
 /// [`Endpoint::deadline`]: crate::Endpoint::deadline

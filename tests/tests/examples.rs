@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "porous-metrics",
     "porous-mio",
     "porous-proto",
@@ -13,6 +13,7 @@ const CRATES: [&str; 8] = [
     "porous-smoltcp",
     "porous-std",
     "porous-token",
+    "porous-tokio",
     "porous-udp",
 ];
 
@@ -32,6 +33,7 @@ fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
 fn is_public_function(line: &str) -> bool {
     let rest = line.strip_prefix("pub ").unwrap_or_default();
     let rest = rest.strip_prefix("const ").unwrap_or(rest);
+    let rest = rest.strip_prefix("async ").unwrap_or(rest);
     rest.starts_with("fn ")
 }
 
@@ -99,6 +101,7 @@ fn every_public_function_has_an_example_that_runs() {
 fn what_counts_as_an_example() {
     let missing = |source| without_example(source).1.len();
     assert_eq!(missing("/// Text.\npub fn a() {}"), 1);
+    assert_eq!(missing("/// Text.\npub async fn a() {}"), 1);
     assert_eq!(
         missing("/// ```\n/// a();\n/// ```\n#[must_use]\npub const fn a() {}"),
         0

@@ -58,7 +58,7 @@ impl UdpHost {
     /// [divide](Config::divided_among). Give each of them the same keys, if they seal. A token of one use is
     /// good once at each host.
     ///
-    /// What there is to know of such sockets stands at [`bind_shards`](porous_udp::bind_shards): above all,
+    /// What there is to know of such sockets stands at [`porous_udp::bind_shards`]: above all,
     /// close all of them or none. Systems other than Linux cannot do this. There, and wherever one socket
     /// has to do, one thread can receive and hand the datagrams over to the others: `examples/handover.rs`
     /// of this crate.

@@ -17,7 +17,16 @@ fn as_read(datagram: &[u8], id_len: usize) -> Option<Result<Vec<u8>, ()>> {
     let forms = read(datagram, &agreement).ok()?;
     Some(match forms.into_iter().next()? {
         Form::Short(short) => Ok(short.connection_id),
-        _ => Err(()),
+        // The agreement of connections that are not sealed has no other short form.
+        Form::Acknowledge(_)
+        | Form::Request(_)
+        | Form::OtherVersion { .. }
+        | Form::Refuse { .. }
+        | Form::Disconnect(..)
+        | Form::DisconnectAck(_)
+        | Form::Reset(_)
+        | Form::Sealed(_)
+        | Form::SealedShort(_) => Err(()),
     })
 }
 

@@ -22,7 +22,7 @@
 //! let short = [0x44, 0xF2, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4];
 //! assert_eq!(host(&short, 7), Some(2));
 //! assert_eq!(host(&[0xC0, 1, 2, 3], 7), Some(3));
-//! assert_eq!(host(b"GET / HTTP/1.1", 7), None);
+//! assert_eq!(host(&[0x16, 0xFE, 0xFD], 7), None); // DTLS, say
 //! ```
 #![cfg_attr(
     not(test),
@@ -39,9 +39,8 @@ pub use quic_lb::{QuicLb, ServerId, quic_lb_rotation, quic_lb_server};
 #[cfg(feature = "quic-lb")]
 pub use quic_lb_key::QuicLbKey;
 
-/// What a router can tell of a datagram.
+/// What a router can tell of a datagram. There are no further kinds, in no version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Kind<'d> {
     /// A short form: the traffic of a connection that exists.
     Short {

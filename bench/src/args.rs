@@ -78,6 +78,10 @@ pub(crate) struct Cpu {
     /// What sealing costs, in place of the table of processor time: writes sealed.md
     #[arg(long, conflicts_with_all = ["chart", "guard", "sweep", "write_guard"])]
     pub(crate) sealed: bool,
+    /// What a server with 10,000 clients takes as more of them are active, in place of the table of
+    /// processor time: writes crowd.md
+    #[arg(long, conflicts_with_all = ["chart", "guard", "sealed", "sweep", "write_guard"])]
+    pub(crate) crowd: bool,
     /// Draws instructions against the length of messages, clients and channels: docs/performance.svg
     #[arg(long, conflicts_with_all = ["load", "peer"])]
     pub(crate) chart: bool,

@@ -108,7 +108,7 @@ impl Balancer {
                 let slot = hash(player).checked_rem(count as u64)?;
                 usize::try_from(slot).ok()
             }),
-            Kind::Other | _ => None,
+            Kind::Other => None,
         }
     }
 

@@ -7,6 +7,9 @@ use super::task::{Clients, Exchange, Messages, Task, Ticks, Transfer};
 /// Ticks before the counting begins.
 const WARM_UP: u64 = 300;
 
+/// Clients of a crowd.
+pub(super) const CROWD: usize = 10_000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Load {
     /// 32 unreliable messages of 64 bytes a tick, one way: both hosts, for each message
@@ -34,6 +37,15 @@ pub(crate) enum Load {
     S200,
     /// The same with messages of 1100 bytes
     S1100,
+    /// With --crowd: 10,000 clients, of which 10 get and send the messages of F: the server, for each
+    /// client and tick
+    C10,
+    /// The same with 100 such clients
+    C100,
+    /// The same with 1000 such clients
+    C1000,
+    /// The same with 10,000 such clients
+    C10000,
 }
 
 impl Load {
@@ -54,6 +66,9 @@ impl Load {
     pub(super) const SEALED: [Self; 5] =
         [Self::S64, Self::S200, Self::S1100, Self::F200, Self::F1000];
 
+    /// The loads of the table of a crowd.
+    pub(super) const CROWD: [Self; 4] = [Self::C10, Self::C100, Self::C1000, Self::C10000];
+
     /// The name in tables, and the unit.
     pub(super) const fn titles(self) -> [&'static str; 2] {
         match self {
@@ -69,6 +84,10 @@ impl Load {
             Self::S64 => ["S, 64 bytes", "message"],
             Self::S200 => ["S, 200 bytes", "message"],
             Self::S1100 => ["S, 1100 bytes", "message"],
+            Self::C10 => ["10", "client and tick"],
+            Self::C100 => ["100", "client and tick"],
+            Self::C1000 => ["1000", "client and tick"],
+            Self::C10000 => ["10,000", "client and tick"],
         }
     }
 
@@ -95,6 +114,10 @@ impl Load {
             Self::S64 => exchange(64),
             Self::S200 => exchange(200),
             Self::S1100 => exchange(1100),
+            Self::C10 => crowd(10),
+            Self::C100 => crowd(100),
+            Self::C1000 => crowd(1000),
+            Self::C10000 => crowd(10_000),
         }
     }
 }
@@ -119,8 +142,18 @@ const fn exchange(length: usize) -> Task {
 const fn clients(count: usize, lengths: Option<[usize; 2]>, counted: u64) -> Task {
     Task::Clients(Clients {
         count,
+        active: count,
         lengths,
         ticks: ticks(counted),
+    })
+}
+
+const fn crowd(active: usize) -> Task {
+    Task::Clients(Clients {
+        count: CROWD,
+        active,
+        lengths: Some([64, 200]),
+        ticks: ticks(60),
     })
 }
 

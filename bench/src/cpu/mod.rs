@@ -49,7 +49,7 @@ pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
     if args.write_guard {
         return guard::write();
     }
-    let table = Table::of(args.sealed);
+    let table = Table::of(args);
     let rows: Vec<_> = selected(args)
         .map(|(load, protocol)| Row::measure(load, protocol, table))
         .collect::<io::Result<_>>()?;
@@ -80,13 +80,13 @@ fn tasks(args: &Cpu) -> Vec<(Task, &'static Protocol)> {
 
 fn protocols(args: &Cpu) -> impl Iterator<Item = &'static Protocol> {
     let begin = args.peer.as_deref().unwrap_or("");
-    let all = Table::of(args.sealed).protocols.iter();
+    let all = Table::of(args).protocols.iter();
     all.filter(move |protocol| protocol.name.starts_with(begin))
 }
 
 /// The loads and protocols that are asked for, in the order of the table.
 fn selected(args: &Cpu) -> impl Iterator<Item = (Load, &'static Protocol)> {
-    let all = Table::of(args.sealed).loads.iter().copied();
+    let all = Table::of(args).loads.iter().copied();
     let loads = all.filter(|load| args.load.is_none_or(|only| only == *load));
     loads.flat_map(move |load| {
         let able = protocols(args).filter(move |protocol| (protocol.carries)(load));

@@ -7,11 +7,17 @@ use porous_proto::Instant;
 use super::counted::{Counter, Measure};
 use super::node::{Mail, Node, Protocol, Setup};
 
+/// Clients that begin to connect in one tick: porous lets nobody in while over 4096 events wait, and a handshake
+/// lasts a few ticks.
+const AT_ONCE: usize = 1000;
+
 /// A server and its clients.
 pub(super) struct Stage {
     pub(super) now: Instant,
     server: Box<dyn Node>,
     clients: Vec<Box<dyn Node>>,
+    /// Clients that have begun to connect.
+    begun: usize,
     to_server: Mail,
     to_clients: Mail,
     pub(super) wire: Wire,
@@ -41,7 +47,7 @@ impl Wire {
 }
 
 impl Stage {
-    /// Clients that have begun to connect. What the server holds counts.
+    /// Clients of which the first have begun to connect. What the server holds counts.
     pub(super) fn new(
         protocol: &Protocol,
         clients: usize,
@@ -53,18 +59,27 @@ impl Stage {
             channels,
             seed: n as u64,
         };
-        let mut clients: Vec<_> = (1..=clients)
+        let clients: Vec<_> = (1..=clients)
             .map(|n| (protocol.open)(setup(1, n)))
             .collect();
-        let now = Instant::ZERO;
-        clients.iter_mut().for_each(|client| client.connect(now));
-        Self {
-            now,
+        let mut stage = Self {
+            now: Instant::ZERO,
+            begun: 0,
             server: counter.aside(|| (protocol.open)(setup(clients.len(), 0))),
             clients,
             to_server: Mail::default(),
             to_clients: Mail::default(),
             wire: Wire::default(),
+        };
+        stage.begin();
+        stage
+    }
+
+    /// Some of the clients begin to connect that have not begun.
+    fn begin(&mut self) {
+        for client in self.clients.iter_mut().skip(self.begun).take(AT_ONCE) {
+            client.connect(self.now);
+            self.begun += 1;
         }
     }
 
@@ -77,9 +92,16 @@ impl Stage {
         self.clients[0].send(0, channel, message, reliable)
     }
 
-    /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one,
-    /// and puts its datagrams on their way. The messages that they have read.
+    /// A tick of all clients, in which all send the message, if there is one.
     pub(super) fn clients(&mut self, message: Option<&[u8]>) -> u64 {
+        self.clients_of(self.clients.len(), message)
+    }
+
+    /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one
+    /// and it is among the first `active`, and puts its datagrams on their way. The messages that they have
+    /// read.
+    pub(super) fn clients_of(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
+        self.begin();
         let mut read = 0;
         for (to, datagram) in self.to_clients.iter() {
             self.clients[to].datagram_in(self.now, 0, datagram);
@@ -87,7 +109,7 @@ impl Stage {
         self.to_clients.clear();
         for (n, client) in self.clients.iter_mut().enumerate() {
             client.service(self.now, &mut |_, _| read += 1);
-            if let Some(message) = message {
+            if let Some(message) = message.filter(|_| n < active) {
                 client.send(0, 0, message, false);
             }
             let mail = &mut self.to_server;
@@ -97,8 +119,14 @@ impl Stage {
         read
     }
 
-    /// The same of the server, which sends the message to each client. The messages that it has read.
+    /// A tick of the server, which sends the message to all clients, if there is one.
     pub(super) fn server(&mut self, message: Option<&[u8]>) -> u64 {
+        self.server_to(self.clients.len(), message)
+    }
+
+    /// The same of the server, which sends the message to the first `active` clients. The messages that it
+    /// has read.
+    pub(super) fn server_to(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
         let mut read = 0;
         for (from, datagram) in self.to_server.iter() {
             self.server.datagram_in(self.now, from, datagram);
@@ -106,7 +134,7 @@ impl Stage {
         self.to_server.clear();
         self.server.service(self.now, &mut |_, _| read += 1);
         if let Some(message) = message {
-            for to in 0..self.clients.len() {
+            for to in 0..active {
                 self.server.send(to, 0, message, false);
             }
         }

@@ -60,6 +60,7 @@ impl Sweep {
             }),
             Self::Clients => Task::Clients(Clients {
                 count: at,
+                active: at,
                 lengths: Some([64, 200]),
                 // Connections of 4000 clients take long under callgrind.
                 ticks: Ticks {

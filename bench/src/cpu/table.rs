@@ -2,10 +2,11 @@
 
 use core::fmt::Write as _;
 
-use super::load::Load;
+use super::load::{self, Load};
 use super::node::{PROTOCOLS, Protocol, SEALED};
 use super::row::Row;
 use super::task::TICK;
+use crate::args::Cpu;
 
 /// What a table is made of.
 pub(super) struct Table {
@@ -38,9 +39,24 @@ static SEALING: Table = Table {
     text: sealing,
 };
 
+static CROWD: Table = Table {
+    flag: Some("--crowd"),
+    loads: &Load::CROWD,
+    protocols: PROTOCOLS.split_at(1).0,
+    runs: 3,
+    file: "crowd.md",
+    text: crowd,
+};
+
 impl Table {
-    pub(super) fn of(is_sealed: bool) -> &'static Self {
-        if is_sealed { &SEALING } else { &PROCESSOR }
+    pub(super) const fn of(args: &Cpu) -> &'static Self {
+        if args.sealed {
+            &SEALING
+        } else if args.crowd {
+            &CROWD
+        } else {
+            &PROCESSOR
+        }
     }
 }
 
@@ -87,6 +103,28 @@ fn sealing(rows: &[Row]) -> String {
             row.allocations,
             row.datagrams,
             row.wire,
+            heap(row),
+        );
+    }
+    text
+}
+
+fn crowd(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "# Ten thousand clients\n\nWhat the rows and columns mean: see `bench/README.md`, \"Ten thousand clients\".\n\n\
+         | active clients | instructions a tick | microseconds a tick | allocations a tick | heap of a peer |\n\
+         | --: | --: | --: | --: | --: |\n",
+    );
+    let clients = load::CROWD as f64;
+    for row in rows {
+        let [active, _] = row.load.titles();
+        // To write to a string never fails.
+        _ = writeln!(
+            text,
+            "| {active} | {:.0} | {:.0} | {:.1} | {} |",
+            row.instructions * clients,
+            row.nanoseconds * clients / 1000.0,
+            row.allocations * clients,
             heap(row),
         );
     }

@@ -44,8 +44,10 @@ pub(super) struct Exchange {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clients {
     pub(super) count: usize,
-    /// The lengths of the unreliable messages to the server and from it, one to and from each client in a
-    /// tick.
+    /// Those of them that send and get messages, the first ones.
+    pub(super) active: usize,
+    /// The lengths of the unreliable messages to the server and from it, one to and from each active client
+    /// in a tick.
     pub(super) lengths: Option<[usize; 2]>,
     pub(super) ticks: Ticks,
 }
@@ -158,18 +160,19 @@ impl Clients {
         let (mut read, mut before) = (0, Wire::default());
         for tick in 0..self.ticks.warm_up + self.ticks.counted {
             stage.wait(TICK);
-            stage.clients(up);
+            stage.clients_of(self.active, up);
             if tick < self.ticks.warm_up {
-                counter.aside(|| stage.server(down));
+                counter.aside(|| stage.server_to(self.active, down));
                 before = stage.wire;
             } else {
-                read += counted(&mut counter, || stage.server(down));
+                read += counted(&mut counter, || stage.server_to(self.active, down));
             }
         }
-        let units = self.ticks.counted * self.count as u64;
-        let expected = if up.is_some() { units } else { 0 };
+        let messages = self.ticks.counted * self.active as u64;
+        let expected = if up.is_some() { messages } else { 0 };
         assert_eq!(read, expected, "nothing is lost");
         let heap = measure.map(|measure| stage.heap_of_peer(protocol, counter.held, measure));
+        let units = self.ticks.counted * self.count as u64;
         Outcome::new(units, stage.wire.since(before), &counter, heap)
     }
 }

@@ -91,9 +91,12 @@ fn draining_delivers_what_was_sent_and_takes_what_comes() {
     let (mut said, mut ends) = (Vec::new(), Vec::new());
     let clock = Clock::start();
     server
-        .drain_until_empty(6, SOON, |server, event| match event {
-            Event::Readable { peer } => said.extend(server.receive(peer)),
-            event => ends.extend(ended(event)),
+        .drain_until_empty(6, SOON, |server, event| {
+            if let Event::Readable { peer } = event {
+                said.extend(server.receive(peer));
+            } else {
+                ends.extend(ended(event));
+            }
         })
         .unwrap();
     assert!(elapsed(&clock) < SOON);

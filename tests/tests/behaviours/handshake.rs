@@ -95,7 +95,7 @@ fn handshakes_that_cross_make_one_connection() {
 fn assert_times_out(world: &mut World, peer: PeerId, service: Service, reason: DisconnectReason) {
     let (context, timeout) = (format!("{service:?}; {}", seed()), Duration::from_secs(5));
     let late = match service {
-        Service::Event => Duration::ZERO,
+        Service::Event | Service::Core(_) => Duration::ZERO,
         Service::Tick { every, .. } => every,
     };
     world.run_until(Instant::ZERO + (timeout - Duration::from_micros(1)));

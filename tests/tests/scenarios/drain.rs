@@ -372,21 +372,18 @@ impl Client {
             return;
         }
         for event in events(world, self.address) {
-            match event {
-                Event::Connected { address, .. } => self.at = Some(address),
-                Event::Readable { peer } => {
-                    let from = world.host(self.address).address(peer).expect("it is known");
-                    while let Some(packet) = world.host_mut(self.address).receive(peer) {
-                        let number = packet.payload[..].try_into().expect("4 bytes");
-                        self.got.push((from, u32::from_le_bytes(number)));
-                    }
+            if let Event::Connected { address, .. } = event {
+                self.at = Some(address);
+            } else if let Event::Readable { peer } = event {
+                let from = world.host(self.address).address(peer).expect("it is known");
+                while let Some(packet) = world.host_mut(self.address).receive(peer) {
+                    let number = packet.payload[..].try_into().expect("4 bytes");
+                    self.got.push((from, u32::from_le_bytes(number)));
                 }
-                Event::Disconnected { reason, .. } => {
-                    self.at = None;
-                    self.ends.push(reason);
-                    self.connect(world);
-                }
-                _ => {}
+            } else if let Event::Disconnected { reason, .. } = event {
+                self.at = None;
+                self.ends.push(reason);
+                self.connect(world);
             }
         }
     }

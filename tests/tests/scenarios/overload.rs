@@ -48,16 +48,22 @@ struct Seen {
     said: u64,
 }
 
+fn connect(world: &mut World, address: u32) -> PeerId {
+    let peer = world.connect(address, SERVER);
+    peer.unwrap_or_else(|error| panic!("{error}; replay with {}", world.seed()))
+}
+
 impl Match {
     fn new() -> Self {
         let line = LinkConfig::new().delay(Duration::from_millis(20));
         let mut world = World::new(seed(), line);
         world.add_host(SERVER, config::new());
-        world.host_mut(SERVER).listen(Listen::Open).unwrap();
+        let listens = world.host_mut(SERVER).listen(Listen::Open);
+        assert_eq!(listens, Ok(()));
         let mut players = Vec::new();
         for address in FIRST..FIRST + PLAYERS {
             world.add_host(address, Config::client());
-            players.push(world.connect(address, SERVER).unwrap());
+            players.push(connect(&mut world, address));
         }
         world.run_for(SECOND);
         let mut guests = Vec::new();
@@ -117,8 +123,8 @@ impl Match {
         let now = self.world.now();
         for (address, &peer) in (FIRST..).zip(&self.players) {
             while let Some(packet) = self.world.host_mut(address).receive(peer) {
-                let sent = packet.payload[..8].try_into().unwrap();
-                let sent = Instant::from_micros(u64::from_be_bytes(sent));
+                let sent = packet.payload[..8].try_into().map(u64::from_be_bytes);
+                let sent = Instant::from_micros(sent.expect("8 bytes"));
                 let age = now.saturating_duration_since(sent);
                 self.seen.oldest = self.seen.oldest.max(age);
                 self.seen.states += 1;
@@ -135,7 +141,7 @@ impl Match {
     fn come(&mut self, clients: &[u32]) -> Vec<Option<DisconnectReason>> {
         for &address in clients {
             self.world.add_host(address, Config::client());
-            self.world.connect(address, SERVER).unwrap();
+            connect(&mut self.world, address);
         }
         self.play();
         let ends = clients.iter().map(|&address| {
@@ -143,11 +149,11 @@ impl Match {
             let [told] = told.as_slice() else {
                 panic!("{told:?}");
             };
-            match told {
-                Event::Disconnected { reason, .. } => Some(*reason),
-                Event::Connected { .. } => None,
-                other => panic!("{other:?}"),
+            if let Event::Disconnected { reason, .. } = told {
+                return Some(*reason);
             }
+            assert!(matches!(told, Event::Connected { .. }), "{told:?}");
+            None
         });
         ends.collect()
     }

@@ -1,6 +1,7 @@
 //! What a sample of 10,000 peers costs. Without arguments it prints the time of a sample, and the share of a
 //! core that one sample a second takes. Under callgrind, instructions (docs/scale.md has the command).
 #![expect(clippy::print_stdout, reason = "it prints what it measures")]
+#![expect(clippy::unwrap_used, reason = "nothing here can fail")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

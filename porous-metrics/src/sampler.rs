@@ -13,8 +13,11 @@ use crate::names::{
     BYTES, CAUSES, DATAGRAMS, FRAMES, HANDSHAKES, IGNORED, LOSS, PEERS, QUALITY, QUEUED, RTT,
 };
 
-/// The least time between two samples: a second, and a tenth less for a timer that is early.
-const INTERVAL: Duration = Duration::from_millis(900);
+/// The time between two samples.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How much earlier a sample may be taken: timers of a second are not exact.
+const EARLY: Duration = Duration::from_millis(100);
 
 /// Connected peers that one sample looks at closely: at most a millisecond of work, whatever the host has.
 const PEERS_PER_SAMPLE: usize = 1000;
@@ -75,10 +78,12 @@ impl Sampler {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn sample<R: CryptoRng, A: Address>(&mut self, host: &Host<R, A>, now: Instant) -> bool {
-        if self.due.is_some_and(|due| now < due) {
+        let due = self.due.unwrap_or(now);
+        if now + EARLY < due {
             return false;
         }
-        self.due = Some(now + INTERVAL);
+        // Not from now on: of a loop that asks in each turn every sample would be early.
+        self.due = Some((due + INTERVAL).max(now + (INTERVAL - EARLY)));
         self.count(&host.stats());
         self.count_frames(host.frames());
         self.measure(host);

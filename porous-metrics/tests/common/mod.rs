@@ -2,20 +2,18 @@
 
 use core::time::Duration;
 
-use porous_proto::{
-    ChannelId, Config, Disconnect, Ecn, Event, Host, Instant, Listen, Mode, PeerId,
-};
+use porous_proto::{Config, Ecn, Event, Host, Instant, Listen};
 use porous_sim::{ChaCha8Rng, Seed};
 
-pub type SimHost = Host<ChaCha8Rng, u32>;
+pub(crate) type SimHost = Host<ChaCha8Rng, u32>;
 
 /// The time that a datagram takes.
 const DELAY: Duration = Duration::from_millis(10);
 
-pub struct Crowd {
-    pub server: SimHost,
-    pub clients: SimHost,
-    pub now: Instant,
+pub(crate) struct Crowd {
+    pub(crate) server: SimHost,
+    pub(crate) clients: SimHost,
+    pub(crate) now: Instant,
 }
 
 /// All datagrams that wait in one host, and the addresses of the clients.
@@ -30,7 +28,7 @@ fn take(host: &mut SimHost, now: Instant) -> Vec<(u32, Vec<u8>)> {
 
 impl Crowd {
     /// Clients at the addresses from 0 on, connected to a server.
-    pub fn new(clients: u32) -> Self {
+    pub(crate) fn new(clients: u32) -> Self {
         let host = |config, number| Host::new(config, Seed::new(1).stream("host", number));
         let config = Config::new().max_peers(clients + 1).connection_id_len(8);
         let config = config.unwrap().reply_limits(1_000_000, 1_000_000).unwrap();
@@ -52,7 +50,7 @@ impl Crowd {
     }
 
     /// Lets time pass. A datagram to or from the client at an address is lost unless `arrives`.
-    pub fn run(&mut self, time: Duration, mut arrives: impl FnMut(u32) -> bool) {
+    pub(crate) fn run(&mut self, time: Duration, mut arrives: impl FnMut(u32) -> bool) {
         let until = self.now + time;
         while self.now < until {
             let sent = [
@@ -74,24 +72,5 @@ impl Crowd {
                 }
             }
         }
-    }
-
-    pub fn peers(&self) -> Vec<PeerId> {
-        self.server.peers().map(|(peer, _)| peer).collect()
-    }
-
-    /// The server sends each client a packet.
-    pub fn send(&mut self) {
-        for peer in self.peers() {
-            let sent = self
-                .server
-                .send(peer, ChannelId(0), &[7; 100][..], Mode::Unreliable);
-            sent.unwrap();
-        }
-    }
-
-    pub fn disconnect(&mut self, peer: PeerId) {
-        let how = Disconnect::Now { reason: 0 };
-        self.server.disconnect(self.now, peer, how).unwrap();
     }
 }

@@ -110,6 +110,15 @@ impl Connected {
         self.session.flush().then_some(flush.reason)
     }
 
+    /// Brings the end of a flush forward to this time, if there is a flush.
+    pub(super) fn hasten_flush(&mut self, ends: Instant) -> bool {
+        if let Some(flush) = &mut self.flush {
+            // The earlier one, or a host that is told to drain again and again would never be empty.
+            flush.ends = flush.ends.min(ends);
+        }
+        self.flush.is_some()
+    }
+
     pub(super) fn deadline(&self) -> Instant {
         let flush = self.flush.map_or(Instant::NEVER, |flush| flush.ends);
         let own = self.silence.min(flush);

@@ -477,32 +477,24 @@ impl Peer {
     /// Begins to disconnect, because the host is about to end. What the application has said of this peer
     /// before holds.
     pub(crate) fn drain(&mut self, reason: u32, deadline: Duration, now: Instant) {
+        let mut is_flushing = false;
+        if let Phase::Connected(connected) = &mut self.phase {
+            is_flushing = connected.hasten_flush(now + deadline);
+        }
         if self.is_asked() {
             // The remote host was told nothing yet, and had better try another server at once.
             self.turn_away(Refusal::Full, DisconnectReason::ByUs(reason), now);
-            return;
+        } else if !is_flushing {
+            self.disconnect(Disconnect::Flush { reason, deadline }, now);
         }
-        if let Phase::Connected(connected) = &mut self.phase {
-            if let Some(flush) = &mut connected.flush {
-                // The earlier one, or a host that is told to drain again and again would never be empty.
-                flush.ends = flush.ends.min(now + deadline);
-                return;
-            }
-        }
-        self.disconnect(Disconnect::Flush { reason, deadline }, now);
     }
 
     /// Whether the peer has ended, and its remote host is still to be told something of that.
     pub(crate) const fn owes_answer(&self) -> bool {
-        match &self.phase {
-            Phase::Disconnected(ended) | Phase::Zombie(ended) => {
-                ended.remote.is_some() && (ended.ack_due || self.answer_due)
-            }
-            Phase::Attempt { .. }
-            | Phase::Newcomer { .. }
-            | Phase::Connected(_)
-            | Phase::Disconnecting(_) => false,
+        if let Phase::Disconnected(ended) | Phase::Zombie(ended) = &self.phase {
+            return ended.remote.is_some() && (ended.ack_due || self.answer_due);
         }
+        false
     }
 
     /// Goes on to disconnect once everything is flushed.

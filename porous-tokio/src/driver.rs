@@ -5,9 +5,9 @@ use core::future::{Future, poll_fn};
 use core::pin::pin;
 use core::task::Poll;
 use core::time::Duration;
-use std::io::{self, ErrorKind};
+use std::io;
 
-use tokio::io::{Interest, Ready};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::runtime;
 use tokio::task::yield_now;
@@ -16,10 +16,6 @@ use tokio::time::sleep;
 use crate::Closed;
 use crate::shared::Shared;
 use crate::state::Next;
-
-/// What the driver waits for to receive. Linux reports the ICMP errors that an attempt to connect asks for as an
-/// error alone, of a socket that is not readable.
-const RECEIVE: Interest = Interest::READABLE.add(Interest::ERROR);
 
 /// Tells all that wait when the task is dropped, as it is when its runtime shuts down.
 struct Guard(Arc<Shared>);
@@ -42,9 +38,10 @@ async fn drive(shared: &Shared, socket: &UdpSocket) {
         match shared.turn() {
             Next::GoOn => yield_now().await,
             Next::Sleep { time, is_blocked } => {
+                // Not for errors: an ICMP error about an attempt to connect may wait until the request is repeated.
                 let interest = match is_blocked {
-                    true => RECEIVE | Interest::WRITABLE,
-                    false => RECEIVE,
+                    true => Interest::READABLE | Interest::WRITABLE,
+                    false => Interest::READABLE,
                 };
                 if rest(shared, socket, interest, time).await.is_err() {
                     // The runtime is shutting down: nothing more is told of the socket.
@@ -66,24 +63,17 @@ async fn rest(
     let mut woken = pin!(shared.wake.notified());
     let mut ready = pin!(socket.ready(interest));
     let mut timer = pin!(time.map(sleep));
-    let is = poll_fn(|context| {
+    poll_fn(|context| {
         if woken.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Ok(Ready::EMPTY));
+            return Poll::Ready(Ok(()));
         }
         if let Poll::Ready(ready) = ready.as_mut().poll(context) {
-            return Poll::Ready(ready);
+            return Poll::Ready(ready.map(|_| ()));
         }
         match timer.as_mut().as_pin_mut() {
-            Some(timer) => timer.poll(context).map(|()| Ok(Ready::EMPTY)),
+            Some(timer) => timer.poll(context).map(Ok),
             None => Poll::Pending,
         }
-    });
-    if is.await?.is_error() {
-        // The turn that follows asks for the error itself. tokio forgets an error only if a call that was made
-        // for it would block.
-        let _noted = socket.try_io(Interest::ERROR, || {
-            Err::<(), _>(io::Error::from(ErrorKind::WouldBlock))
-        });
-    }
-    Ok(())
+    })
+    .await
 }

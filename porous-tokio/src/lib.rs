@@ -1,4 +1,4 @@
-//! POROUS for tokio: a [`Server`] accepts [`Connection`]s, [`connect`] makes one, and packets are sent and awaited.
+//! POROUS for tokio: a [`Server`] accepts [`Connection`]s, [`connect()`] makes one, and packets are sent and awaited.
 //!
 //! ```
 //! use core::time::Duration;
@@ -36,7 +36,7 @@
 //! Each socket has one task, the driver, which is spawned where the socket is bound. The host stands behind a lock
 //! that is never held over an `await`. A call acts on the host at once, with the host's own answer: a
 //! [`send`](Connection::send) that returns `Ok` has queued the packet, and one that returns
-//! [`SendError::Full`](porous_udp::SendError::Full) has not. Then it wakes the driver, which sends. All that
+//! [`SendError::Full`] has not. Then it wakes the driver, which sends. All that
 //! tasks send before the driver's turn leaves together, so that the batches of `porous-udp` stay whole.
 //!
 //! A turn of the driver takes datagrams in and sends, each for at most a millisecond. A call from another thread

@@ -21,7 +21,7 @@ use crate::{Builder, Client, Closed, Connection, Incoming};
 /// its [clients](Self::client) and all connections are dropped, and each peer knows.
 #[derive(Debug)]
 pub struct Server {
-    handle: Arc<Handle>,
+    pub(crate) handle: Arc<Handle>,
 }
 
 impl Drop for Server {

@@ -8,11 +8,13 @@ use std::net::UdpSocket;
 use porous_udp::{Config, Mode, SendError};
 use rustix::io::Errno;
 use tokio::runtime;
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 use crate::faults::Faults;
 use crate::shared::{Handle, Shared};
 use crate::socket::TokioSocket;
+use crate::state::State;
 use crate::{Builder, Closed, Connection, Server, connect, driver};
 
 /// Far longer than any of these tests waits.
@@ -103,6 +105,22 @@ fn a_broken_socket_ends_all_and_what_has_arrived_is_received() {
         assert!(failed.to_string().contains("of no more use"), "{failed}");
         server.drain(0, LIMIT).await;
         assert_ne!(broken, Closed::Socket(ErrorKind::WouldBlock));
+    });
+}
+
+/// The bell rings between the look and the wait.
+#[test]
+fn a_bell_that_rings_during_the_look_is_heard() {
+    run(async {
+        let bell = Notify::new();
+        let (server, _) = faulty();
+        let mut looks = 0;
+        let look = |_: &mut State| {
+            looks += 1;
+            bell.notify_waiters();
+            (looks == 2).then_some(())
+        };
+        server.handle.until(&bell, look).await;
     });
 }
 

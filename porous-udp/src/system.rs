@@ -32,9 +32,8 @@ use socket2::SockRef;
 /// unchanged.
 ///
 /// A driver then waits until the socket is readable, or also writable while [`Endpoint::is_blocked`],
-/// but not longer than until [`Endpoint::deadline`]. On Linux an error that is to be received makes a socket ready
-/// although it is not readable: a library that tells the two apart has to be asked for both, as tokio with
-/// `Interest::ERROR`.
+/// but not longer than until [`Endpoint::deadline`]. On Linux an ICMP error makes a socket ready
+/// although it is not readable. A driver that waits for readability alone hears of it at its next deadline.
 ///
 /// `examples/async_io` is a driver for async-io in a hundred lines.
 ///

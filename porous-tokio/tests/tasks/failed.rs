@@ -85,7 +85,7 @@ fn an_address_that_does_not_answer_is_an_error_after_a_while() {
     });
 }
 
-/// Linux reports ICMP errors, as an error of a socket that is not readable.
+/// Linux reports ICMP errors.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_closed_port_is_told_and_ends_no_attempt() {

@@ -40,6 +40,12 @@ pub(crate) enum Command {
     /// Measures the processor time of whole programs over loopback sockets: only on systems of unix's kind
     #[cfg(not(unix))]
     Sockets,
+    /// Measures the echoes and messages of tasks over loopback sockets
+    #[cfg(unix)]
+    Tasks(Tasks),
+    /// Measures the echoes and messages of tasks over loopback sockets: only on systems of unix's kind
+    #[cfg(not(unix))]
+    Tasks,
     /// Measures what a message of a game costs in porous-message and in other codecs
     #[command(subcommand)]
     Codecs(Codecs),
@@ -127,6 +133,26 @@ pub(crate) struct Sockets {
     /// Is the clients of one measurement, of the server at this port
     #[arg(long, hide = true, value_name = "PORT")]
     pub(crate) drive: Option<u16>,
+}
+
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Tasks {
+    /// Only programs whose names begin with this
+    #[arg(long, value_name = "NAME")]
+    pub(crate) peer: Option<String>,
+    /// Rounds, each of which measures everything once
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) rounds: u64,
+    /// Echoes of one round
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub(crate) echoes: usize,
+    /// Messages of one round
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) messages: u64,
+    /// Writes tasks.md into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,6 +18,8 @@ mod run;
 mod sessions;
 #[cfg(unix)]
 mod sockets;
+#[cfg(unix)]
+mod tasks;
 mod wire;
 mod workload;
 
@@ -50,8 +52,10 @@ pub fn main(measure: Option<Measure>) -> io::Result<()> {
         Some(Command::Cpu(args)) => cpu::main(&args, measure),
         #[cfg(unix)]
         Some(Command::Sockets(args)) => sockets::main(&args),
+        #[cfg(unix)]
+        Some(Command::Tasks(args)) => tasks::main(&args),
         #[cfg(not(unix))]
-        Some(Command::Sockets) => Err(io::Error::other(
+        Some(Command::Sockets | Command::Tasks) => Err(io::Error::other(
             "sockets: measured only on systems of unix's kind, which count a process's time alike",
         )),
         Some(Command::Codecs(command)) => codecs::main(&command),

@@ -11,12 +11,12 @@ use porous_std::{Clock, Instant};
 
 /// What one of the two processes did while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(crate) struct Part {
     /// Processor time, of the process's own code and of the system's.
-    pub(super) processor: Duration,
-    pub(super) elapsed: Duration,
+    pub(crate) processor: Duration,
+    pub(crate) elapsed: Duration,
     /// Messages that were read.
-    pub(super) read: u64,
+    pub(crate) read: u64,
 }
 
 /// In microseconds.
@@ -44,7 +44,7 @@ impl FromStr for Part {
 }
 
 /// A measurement that has begun.
-pub(super) struct Meter {
+pub(crate) struct Meter {
     clock: Clock,
     /// The processor time at the beginning.
     before: Duration,
@@ -53,7 +53,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    pub(super) fn start(read: u64) -> io::Result<Self> {
+    pub(crate) fn start(read: u64) -> io::Result<Self> {
         Ok(Self {
             clock: Clock::start(),
             before: processor_time()?,
@@ -61,11 +61,11 @@ impl Meter {
         })
     }
 
-    pub(super) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.clock.now().saturating_duration_since(Instant::ZERO)
     }
 
-    pub(super) fn part(&self, read: u64) -> io::Result<Part> {
+    pub(crate) fn part(&self, read: u64) -> io::Result<Part> {
         Ok(Part {
             processor: processor_time()?.saturating_sub(self.before),
             elapsed: self.elapsed(),

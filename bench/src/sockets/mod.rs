@@ -15,6 +15,7 @@ use std::io::{self, Write as _};
 use std::{fs, thread};
 
 pub(crate) use self::load::Load;
+pub(crate) use self::meter::Meter;
 use self::program::Program;
 use self::report::{Row, table};
 use crate::args::Sockets;

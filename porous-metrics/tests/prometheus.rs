@@ -1,9 +1,11 @@
 //! The page of a Prometheus exporter, and the dashboard that is drawn from it.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+extern crate alloc;
+
 mod common;
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet};
 
 use common::Crowd;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};

@@ -1,10 +1,12 @@
 //! What a sampler tells a recorder.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+extern crate alloc;
+
 mod common;
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet};
 
 use common::Crowd;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};

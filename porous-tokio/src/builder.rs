@@ -62,7 +62,7 @@ impl Builder {
         }
     }
 
-    /// Whether strangers may connect at first. Default [`Listen::Open`].
+    /// Whether strangers may connect at first: as with [`Listen::Open`], unless this says otherwise.
     ///
     /// ```
     /// # use porous_tokio::{Server, prelude::*};

@@ -2,9 +2,7 @@
 
 use core::time::Duration;
 
-use porous_proto::{
-    ChannelId, Config, DisconnectReason, Event, Instant, Listen, Mode, PeerId, Refusal,
-};
+use porous_proto::{ChannelId, DisconnectReason, Event, Instant, Listen, Mode, PeerId, Refusal};
 use porous_sim::{LinkConfig, Service, World};
 use porous_tests::{config, events, seed};
 
@@ -62,7 +60,7 @@ impl Match {
         assert_eq!(listens, Ok(()));
         let mut players = Vec::new();
         for address in FIRST..FIRST + PLAYERS {
-            world.add_host(address, Config::client());
+            world.add_host(address, config::client());
             players.push(connect(&mut world, address));
         }
         world.run_for(SECOND);
@@ -140,7 +138,7 @@ impl Match {
     /// How the attempts of these clients, which begin now, have ended after a second of play.
     fn come(&mut self, clients: &[u32]) -> Vec<Option<DisconnectReason>> {
         for &address in clients {
-            self.world.add_host(address, Config::client());
+            self.world.add_host(address, config::client());
             connect(&mut self.world, address);
         }
         self.play();
@@ -162,6 +160,9 @@ impl Match {
 /// Newcomers go first, then states, the oldest of them; what must arrive arrives, and nobody's connection ends.
 #[test]
 fn a_server_that_is_offered_twice_what_its_core_can_do_keeps_its_players_and_recovers() {
+    if config::by_policy(false, true) {
+        return; // the paper's senders do not slow down, and requests of newcomers are lost with all else
+    }
     let mut game = Match::new();
     let replay = format!("replay with {}", game.world.seed());
     let all = u64::from(PLAYERS) * 60;
@@ -177,8 +178,8 @@ fn a_server_that_is_offered_twice_what_its_core_can_do_keeps_its_players_and_rec
     for second in 0..7 {
         let seen = game.play();
         said += seen.said;
-        // `unreliable_age`, the line and a tick.
-        let is_fresh = seen.oldest < 2 * SECOND + 3 * TICK;
+        // `unreliable_age`, the line, and the turns of the hosts.
+        let is_fresh = seen.oldest < 2 * SECOND + 6 * TICK;
         assert!(
             seen.states > all / 5 && is_fresh,
             "{second}: {seen:?}; {replay}"

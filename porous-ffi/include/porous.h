@@ -1273,7 +1273,7 @@ POROUS_API porous_status porous_udp_transmit(struct porous_host *host);
 #if defined(POROUS_WITH_UDP)
 /**
  * Sends what waits, and sleeps until a datagram comes, something is due, or `at_most_us` is over. Then does what
- * porous_udp_step does. It may return early, and returns at once while events wait to be polled.
+ * porous_udp_step does. It may return early, and does not look at events that wait to be polled.
  *
  * Errors: POROUS_ERR_IO if the socket is of no more use.
  */

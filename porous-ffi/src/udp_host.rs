@@ -239,7 +239,7 @@ pub unsafe extern "C" fn porous_udp_transmit(host: *mut porous_host) -> porous_s
 }
 
 /// Sends what waits, and sleeps until a datagram comes, something is due, or `at_most_us` is over. Then does what
-/// porous_udp_step does. It may return early, and returns at once while events wait to be polled.
+/// porous_udp_step does. It may return early, and does not look at events that wait to be polled.
 ///
 /// Errors: POROUS_ERR_IO if the socket is of no more use.
 #[unsafe(no_mangle)]
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn porous_udp_close(
             host.disconnect_all(farewell(code, duration(flush_at_most_us)));
             while !host.is_empty() {
                 BoundHost::answer(host.wait(Duration::MAX))?;
-                // With events that wait, the next `wait` would not wait.
+                // Nobody else takes them any more.
                 while host.poll_event().is_some() {}
             }
             Ok(POROUS_OK)

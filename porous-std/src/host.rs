@@ -195,7 +195,7 @@ impl<C: Conditioner> UdpHost<C> {
     /// Sends what waits, and sleeps until a datagram comes, a deadline of the host is due, or `max` is
     /// over. Then does what [`step`](Self::step) does. For a program that is driven by its network.
     ///
-    /// It may return early, and returns at once while events wait: poll them all before.
+    /// It may return early. It does not look at events that wait to be polled: poll them all before.
     ///
     /// # Errors
     ///
@@ -256,7 +256,7 @@ impl<C: Conditioner> UdpHost<C> {
     ) -> io::Result<()> {
         self.drain(reason, deadline);
         loop {
-            // Events that wait would let `wait` return at once, and this loop spin.
+            // Before the wait, which does not look at them.
             while let Some(event) = self.poll_event() {
                 on_event(self, event);
             }
@@ -290,7 +290,7 @@ impl<C: Conditioner> UdpHost<C> {
         self.endpoint.disconnect_all(how);
         while !self.endpoint.is_empty() {
             self.wait(Duration::MAX)?;
-            // Events that wait would let `wait` return at once, and this loop spin.
+            // Nobody else takes them any more.
             while self.endpoint.poll_event().is_some() {}
         }
         Ok(())

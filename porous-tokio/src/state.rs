@@ -1,4 +1,4 @@
-//! All that tasks and the driver share: the endpoint, and who waits for what.
+//! All that tasks and the driver share: the endpoint, and the tasks that wait for its peers.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;

@@ -153,7 +153,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         // Each new peer adds events: an application that takes none out gets no more peers (C2).
         let has_place = host.inbound.count() < host.local.config.budgets.max_peers;
-        // Those who are connected have a claim to what the program can do, newcomers do not.
+        // Connected peers have a claim to what the program can do, newcomers do not.
         let is_overloaded = host.backlog.is_too_much();
         let has_room = has_place && !host.events.are_too_many() && !is_overloaded;
         let (local, rng) = (&host.local, &mut host.rng);

@@ -246,7 +246,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     /// want of time. A driver calls this at the end of each turn. If each turn of a second has left some
     /// behind, more comes than the program can take in: requests of strangers are then refused as
     /// [`Full`](crate::Refusal::Full), until a turn leaves nothing behind, and
-    /// [`HostStats::overloaded`] counts them. Those who are connected go before newcomers.
+    /// [`HostStats::overloaded`] counts them. Connected peers go before newcomers.
     ///
     /// A turn counts for at most 100 ms, so that a program that was stopped for a while is not taken to be
     /// too slow.

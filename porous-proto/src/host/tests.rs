@@ -145,7 +145,7 @@ fn nobody_is_let_in_while_thousands_of_events_wait() {
     }
 }
 
-/// Newcomers go before those who are connected, until the program has caught up.
+/// Newcomers are given up before connected peers, until the program has caught up.
 #[test]
 fn nobody_is_let_in_while_more_comes_than_the_program_takes_in() {
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());

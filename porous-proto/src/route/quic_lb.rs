@@ -83,7 +83,7 @@ impl fmt::Debug for ServerId {
 ///
 /// As they are, these ids show everybody which server a datagram is for, and only the nonce keeps strangers
 /// from guessing them: have 8 bytes of it or more. `QuicLb::encrypted`, with the feature
-/// `quic-lb`, hides both from whoever does not have the balancer's key.
+/// `quic-lb`, hides both from everybody without the balancer's key.
 ///
 /// ```
 /// use porous_proto::route::{QuicLb, quic_lb_server};

@@ -103,6 +103,20 @@ impl Fleet {
         assert!(there.payload == packet && here.payload == packet);
     }
 
+    /// Talks to each of these servers in turn, connected by `connect`. Nothing that the proxy saw was without a token
+    /// or longer than a datagram may be with it.
+    fn visit(&mut self, servers: &[usize], connect: impl Fn(&mut UdpHost, &Quilkin) -> PeerId) {
+        for &server in servers {
+            let peers = self.connect(server, &connect);
+            self.converse(server, peers);
+            let bye = porous_std::Disconnect::Now { reason: 0 };
+            self.client.disconnect(peers.0, bye).unwrap();
+            self.ended();
+        }
+        assert_eq!(self.proxy.seen.dropped, 0);
+        assert!((1150..=1200).contains(&self.proxy.seen.longest));
+    }
+
     fn ended(&mut self) -> DisconnectReason {
         self.until(|fleet| match fleet.client.poll_event() {
             Some(Event::Disconnected { reason, .. }) => Some(reason),
@@ -114,19 +128,9 @@ impl Fleet {
 #[test]
 fn a_client_talks_to_the_server_that_its_token_stands_for() {
     let mut fleet = Fleet::new(|config| config);
-    for server in [2, 0, 1] {
-        let connect =
-            |client: &mut UdpHost, proxy: &Quilkin| client.connect(proxy.address()).unwrap();
-        let peers = fleet.connect(server, connect);
-        fleet.converse(server, peers);
-        fleet
-            .client
-            .disconnect(peers.0, porous_std::Disconnect::Now { reason: 0 })
-            .unwrap();
-        fleet.ended();
-    }
-    assert_eq!(fleet.proxy.seen.dropped, 0);
-    assert!((1150..=1200).contains(&fleet.proxy.seen.longest));
+    fleet.visit(&[2, 0, 1], |client, proxy| {
+        client.connect(proxy.address()).unwrap()
+    });
 }
 
 #[cfg(feature = "seal")]
@@ -135,21 +139,10 @@ fn a_sealed_client_talks_to_the_server_that_its_token_stands_for() {
     use porous_std::proto::seal::{Credentials, Suite};
 
     let mut fleet = Fleet::new(|config| config.sealed(&[Suite::CHACHA_POLY]).unwrap());
-    for server in [1, 2] {
-        let connect = |client: &mut UdpHost, proxy: &Quilkin| {
-            let to = [proxy.address()];
-            client.connect_sealed(&to, &Credentials::new()).unwrap()
-        };
-        let peers = fleet.connect(server, connect);
-        fleet.converse(server, peers);
-        fleet
-            .client
-            .disconnect(peers.0, porous_std::Disconnect::Now { reason: 0 })
-            .unwrap();
-        fleet.ended();
-    }
-    assert_eq!(fleet.proxy.seen.dropped, 0);
-    assert!((1150..=1200).contains(&fleet.proxy.seen.longest));
+    fleet.visit(&[1, 2], |client, proxy| {
+        let to = [proxy.address()];
+        client.connect_sealed(&to, &Credentials::new()).unwrap()
+    });
 }
 
 #[test]

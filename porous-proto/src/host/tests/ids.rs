@@ -69,7 +69,7 @@ fn every_id_of_a_server_tells_it() {
 
 #[cfg(feature = "quic-lb")]
 #[test]
-fn every_encrypted_id_tells_its_server_to_whoever_has_the_key() {
+fn every_encrypted_id_tells_its_server_to_the_owner_of_the_key() {
     let key = crate::route::QuicLbKey::new(&[5; 16]);
     for length in [8, 17, 20] {
         let ids = QuicLb::new(0, &[1, 2, 3]).unwrap().encrypted([5; 16]);

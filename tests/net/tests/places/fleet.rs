@@ -72,6 +72,20 @@ impl Fleet {
     pub(crate) fn remap(&self) {
         remap(&self.router, "to-b", Mapping::EachItsOwn);
     }
+
+    /// Lets clients connect, and gives them other ports: each server follows all of its own, and gets no other.
+    pub(crate) fn assert_clients_with_new_ports_stay(&self) {
+        let mut servers = self.serve("roaming");
+        let mut clients = self.clients(|_| "");
+        all_hear(&mut clients);
+        let had = counts(&mut servers, "connected");
+        assert_eq!(had.iter().sum::<usize>(), clients.len());
+        assert!(had.iter().all(|had| *had > 0), "{had:?}");
+        self.remap();
+        all_hear(&mut clients);
+        assert_eq!(counts(&mut servers, "moved"), had);
+        assert_eq!(counts(&mut servers, "connected"), had);
+    }
 }
 
 /// Waits until all clients have more answers. It fails if the connection of any has ended.
@@ -91,17 +105,7 @@ fn clients_with_new_ports_stay_with_their_servers_behind_nftables() {
     let Some(lab) = Lab::open("nft") else { return };
     let fleet = Fleet::new(&lab);
     fleet.balancer.run(&format!("nft -f {RECIPE}"));
-    let mut servers = fleet.serve("roaming");
-    let mut clients = fleet.clients(|_| "");
-    all_hear(&mut clients);
-    let had = counts(&mut servers, "connected");
-    assert_eq!(had.iter().sum::<usize>(), clients.len());
-    assert!(had.iter().all(|had| *had > 0), "{had:?}");
-    fleet.remap();
-    all_hear(&mut clients);
-    // Each server has followed all of its own, and has got no other.
-    assert_eq!(counts(&mut servers, "moved"), had);
-    assert_eq!(counts(&mut servers, "connected"), had);
+    fleet.assert_clients_with_new_ports_stay();
 }
 
 #[test]

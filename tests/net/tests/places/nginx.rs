@@ -93,15 +93,7 @@ fn clients_with_new_ports_stay_with_their_servers_behind_nginx() {
     let Some(lab) = open("nginx") else { return };
     let fleet = Fleet::new(&lab);
     let _nginx = Nginx::start(&fleet.balancer);
-    let mut servers = fleet.serve("roaming");
-    let mut clients = fleet.clients(|_| "");
-    all_hear(&mut clients);
-    let had = counts(&mut servers, "connected");
-    assert!(had.iter().all(|had| *had > 0), "{had:?}");
-    fleet.remap();
-    all_hear(&mut clients);
-    assert_eq!(counts(&mut servers, "moved"), had);
-    assert_eq!(counts(&mut servers, "connected"), had);
+    fleet.assert_clients_with_new_ports_stay();
 }
 
 #[test]

@@ -40,6 +40,12 @@ impl Flow {
         }
     }
 
+    /// The end that sends.
+    #[must_use]
+    pub const fn from(&self) -> End {
+        self.from
+    }
+
     /// A number below `end`.
     fn draw(&mut self, end: u64) -> usize {
         self.state ^= self.state << 13;

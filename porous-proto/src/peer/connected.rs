@@ -13,8 +13,8 @@ use crate::time::{Instant, Micros};
 use crate::transfer::Written;
 use crate::wire::NoRoom;
 
-/// The longest time between a reset and the ping that lets the remote host answer (`deviations.md` T24).
-const PING_INTERVAL_MAX: Micros = Micros::from_secs(1);
+/// The shortest time from a reset to the end of a connection from which nothing more is heard.
+const PATIENCE_MIN: Micros = Micros::from_secs(1);
 
 /// A reset came: the remote host may have forgotten the connection. A host that sees our datagrams can
 /// forge resets, so that one ends nothing and only makes us less patient (`docs/wire.md`, "RESET";
@@ -22,7 +22,7 @@ const PING_INTERVAL_MAX: Micros = Micros::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
     since: Instant,
-    /// How long silence may last from then on: three T_rto (7) after the ping.
+    /// How long silence may last from then on: three T_rto (7) after the ping, and `PATIENCE_MIN` at least.
     patience: Micros,
 }
 
@@ -73,16 +73,18 @@ impl Connected {
         self.doubt = None;
     }
 
-    /// Notes that a reset came from the remote host's address: a ping goes out within a second.
+    /// Notes that a reset came from the remote host's address: a ping goes out, which lets that host answer.
     pub(super) fn on_reset(&mut self, tick: Tick, timeout: Duration) {
         // A second one changes nothing, or two hosts could keep each other busy with pings and resets.
         if self.doubt.is_some() {
             return;
         }
-        self.session.transfer.signals.pings.on_doubt(tick.now);
+        let transfer = &mut self.session.transfer;
+        let wait = transfer.signals.pings.on_doubt(tick.now);
+        let answer = 3 * transfer.outbound.path.rtt.timeout();
         self.doubt = Some(Doubt {
             since: tick.now,
-            patience: PING_INTERVAL_MAX + 3 * self.session.transfer.outbound.path.rtt.timeout(),
+            patience: PATIENCE_MIN.max(wait + answer),
         });
         self.silence = self.silence_ends(tick, timeout);
     }

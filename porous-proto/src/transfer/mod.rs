@@ -264,7 +264,7 @@ impl Transfer {
             }
         }
         // The frame that sets the remote host right has to leave soon, also if there is no data.
-        self.signals.pings.on_doubt(now);
+        let _soon = self.signals.pings.on_doubt(now);
     }
 
     /// Notes a valid frame.

@@ -36,6 +36,8 @@ pub(crate) struct Pings {
     outstanding: Vec<(u16, Instant)>,
     /// When the next ping is due; never while `pending`.
     due: Instant,
+    /// When a doubt may bring about a ping again.
+    next_doubt: Instant,
     /// True if a ping leaves with the next datagram.
     pub(crate) pending: bool,
     /// Time between pings while no data is sent.
@@ -67,6 +69,7 @@ impl Pings {
             next_id: 0,
             outstanding: Vec::new(),
             due: Instant::NEVER,
+            next_doubt: Instant::ZERO,
             pending: true,
             idle_interval: idle_interval.max(MIN_INTERVAL),
             unanswered_interval: often,
@@ -112,11 +115,18 @@ impl Pings {
         !self.outstanding.is_empty()
     }
 
-    /// It is in doubt whether the remote host is there and knows what is true: a ping leaves within a second.
-    pub(crate) fn on_doubt(&mut self, now: Instant) {
-        if !self.pending {
-            self.due = self.due.min(now + SLOW_INTERVAL);
+    /// It is in doubt whether the remote host is there and knows what is true: a ping leaves at once. As anybody
+    /// may raise doubts, they bring about one ping a second at most. Returns the time until the ping leaves.
+    pub(crate) fn on_doubt(&mut self, now: Instant) -> Micros {
+        if self.pending {
+            return Micros::ZERO;
         }
+        let earliest = now.max(self.next_doubt);
+        if earliest < self.due {
+            self.due = earliest;
+            self.next_doubt = earliest + SLOW_INTERVAL;
+        }
+        self.due.since(now)
     }
 
     /// A frame with data was sent, and a ping with it if one was due. `rtt`: the smoothed round trip.
@@ -249,15 +259,28 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_is_settled_within_a_second() {
+    fn a_doubt_is_settled_at_once_but_only_once_a_second() {
         let at = |ms| Instant::ZERO + Micros::from_millis(ms);
         let mut pings = modern(120_000, 60_000);
+        assert_eq!(pings.on_doubt(at(0)), Micros::ZERO, "one is pending");
         pings.send(at(0), MS);
         pings.on_sample(at(20));
-        pings.on_doubt(at(500));
-        assert_eq!(pings.due(), at(1500));
-        pings.on_doubt(at(1000));
-        assert_eq!(pings.due(), at(1500));
+        let mut ask = |now, due| {
+            assert_eq!(pings.on_doubt(at(now)), (due - now) * MS);
+            assert_eq!(pings.due(), at(due));
+            if now == due {
+                pings.send(at(now), MS);
+                pings.on_sample(at(now + 1));
+            }
+        };
+        ask(500, 500);
+        for now in [501, 502, 999] {
+            ask(now, 1500);
+        }
+        ask(1500, 1500);
+        ask(1600, 2500);
+        ask(2500, 2500);
+        ask(4000, 4000);
     }
 
     /// §3.1.3, T24.

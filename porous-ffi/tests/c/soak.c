@@ -31,6 +31,10 @@ static porous_config configuration(uint32_t number, porous_channel *channels) {
   config.channel_count = CHANNELS;
   config.application_id = 42;
   config.max_peers_per_source = HOSTS;
+  /* Under valgrind on a busy machine a turn of all hosts takes seconds: silence and goodbyes are given minutes. */
+  config.connect_timeout_us = 300000000;
+  config.timeout_us = 300000000;
+  config.disconnect_timeout_us = 300000000;
   return config;
 }
 

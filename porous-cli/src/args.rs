@@ -11,6 +11,8 @@ use porous_sim::lab::Controller;
 use porous_std::Policy;
 
 use crate::USAGE;
+use crate::ping::PingArgs;
+use crate::serve::ServeArgs;
 use crate::token::TokenCommand;
 
 /// Shows and measures POROUS, a realtime UDP protocol for games.
@@ -23,8 +25,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    // Described by its arguments.
+    // Described by their arguments.
     Demo(DemoArgs),
+    Serve(ServeArgs),
+    Ping(PingArgs),
     /// Simulates worlds in virtual time
     #[command(subcommand)]
     Sim(SimCommand),
@@ -297,13 +301,14 @@ pub(crate) fn explain(error: &clap::Error) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// The first paragraph of an error, on one line. The others would repeat the usage.
+/// An error on one line: what is wrong, what may have been meant, the usage, and where there is more.
 fn one_line(text: &str) -> String {
-    let paragraph = text
-        .lines()
-        .map(str::trim)
-        .take_while(|line| !line.is_empty());
-    paragraph.collect::<Vec<_>>().join(" ")
+    let paragraphs = text.trim().split("\n\n");
+    let lines = paragraphs.map(|paragraph| {
+        let lines = paragraph.lines().map(str::trim);
+        lines.collect::<Vec<_>>().join(" ")
+    });
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -359,6 +364,23 @@ mod tests {
                 assert!(!line.contains('\n'), "{line}");
             }
         }
+    }
+
+    #[test]
+    fn an_error_says_what_was_meant_and_where_there_is_more() {
+        let line = demo(&["--second", "3"]).unwrap_err();
+        for part in [
+            "'--second'",
+            "similar",
+            "'--seconds'",
+            "Usage: porous demo",
+            "'--help'",
+        ] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        assert!(!line.contains('\n'), "{line}");
+        let line = demo(&["--policy", "old"]).unwrap_err();
+        assert!(line.contains("paper") && line.contains("modern"), "{line}");
     }
 
     #[test]

@@ -5,8 +5,17 @@ extern crate alloc;
 mod args;
 mod clock;
 mod demo;
+mod echo;
 mod json;
+mod latency;
+mod minute;
+mod net;
+mod out;
+mod ping;
+mod screen;
+mod serve;
 mod sim;
+mod stop;
 mod token;
 
 use std::process::ExitCode;
@@ -25,6 +34,8 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Demo(args) => demo::main(&args),
+        Command::Serve(args) => serve::main(&args),
+        Command::Ping(args) => ping::main(&args),
         Command::Sim(SimCommand::Lab(args)) => sim::lab::main(&args),
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),

@@ -277,7 +277,7 @@ fn text(error: impl fmt::Display) -> String {
 }
 
 /// The text of a short file, without spaces at its ends.
-fn read(path: &Path) -> Result<String, String> {
+pub(crate) fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     let read = if path.as_os_str() == "-" {
         io::stdin().take(LONGEST).read_to_string(&mut text)
@@ -289,13 +289,15 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 fn read_key(path: &Path) -> Result<TokenKey, String> {
+    read_digits(path, "token key").map(TokenKey::from_bytes)
+}
+
+/// The 32 bytes that a file has in 64 hexadecimal digits. `what` they are is told to the user.
+pub(crate) fn read_digits(path: &Path, what: &str) -> Result<[u8; 32], String> {
     let text = read(path)?;
     let mut key = [0; 32];
     let is_key = matches!(base16ct::mixed::decode(&text, &mut key), Ok(bytes) if bytes.len() == 32);
-    is_key.then(|| TokenKey::from_bytes(key)).ok_or_else(|| {
-        format!(
-            "{} is no token key of 64 hexadecimal digits",
-            path.display()
-        )
-    })
+    is_key
+        .then_some(key)
+        .ok_or_else(|| format!("{} is no {what} of 64 hexadecimal digits", path.display()))
 }

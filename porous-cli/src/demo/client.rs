@@ -15,8 +15,8 @@ use super::file::Transfer;
 use super::flow::Flow;
 use super::keys::Keys;
 use super::kind::{Direction, FILE, Kind};
-use super::latency::Latencies;
 use crate::args::DemoArgs;
+use crate::latency::Latencies;
 
 /// The latencies of the packets of each kind.
 pub(crate) type KindLatencies = [Latencies; Kind::ALL.len()];

@@ -8,8 +8,8 @@ use porous_std::{Bytes, Instant, Mode, Received, SendError};
 
 use super::check::{Checker, Counts};
 use super::kind::{Direction, Kind};
-use super::latency::Latencies;
 use super::packet;
+use crate::latency::Latencies;
 
 /// One kind of packets in one direction of one link.
 #[derive(Debug)]

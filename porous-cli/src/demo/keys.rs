@@ -3,10 +3,7 @@
 use std::io;
 
 use porous_std::proto::seal::{Credentials, Provider, SecretKey, Security, Suite};
-use porous_std::{Config, OsRng, RustCrypto};
-
-/// AES first, as the processors on which a demo runs have instructions for it.
-const SUITES: [Suite; 2] = [Suite::AES_GCM, Suite::CHACHA_POLY];
+use porous_std::{OsRng, RustCrypto};
 
 /// What the server has, and what a client brings.
 #[derive(Debug)]
@@ -28,9 +25,4 @@ impl Keys {
             credentials: Credentials::new().server_key(public),
         })
     }
-}
-
-/// A configuration that seals.
-pub(crate) fn sealed(config: Config) -> io::Result<Config> {
-    config.sealed(&SUITES).map_err(io::Error::other)
 }

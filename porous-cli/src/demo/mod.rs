@@ -7,7 +7,6 @@ mod file;
 mod flow;
 mod keys;
 mod kind;
-mod latency;
 mod packet;
 mod progress;
 mod report;

@@ -9,9 +9,9 @@ use super::check::Counts;
 use super::client::Client;
 use super::file;
 use super::kind::Kind;
-use super::latency::Latencies;
 use super::session::Session;
 use crate::args::DemoArgs;
+use crate::latency::Latencies;
 
 /// Everything that was measured.
 #[derive(Debug, Serialize)]

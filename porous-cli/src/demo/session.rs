@@ -10,10 +10,11 @@ use porous_std::{Bytes, Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
 
 use super::client::{Client, KindLatencies};
 use super::conditioner::{Conditioner, conditions};
-use super::keys::{Keys, sealed};
+use super::keys::Keys;
 use super::kind::{CHANNELS, Direction};
 use super::progress::Progress;
 use crate::args::DemoArgs;
+use crate::net::keys::sealed;
 
 /// The longest sleep: no packet that is due waits for longer.
 const TICK: Duration = Duration::from_millis(1);

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// The width of a bucket in microseconds: finer than the demo's own tick.
+/// The width of a bucket in microseconds: finer than the ticks of the programs that measure.
 const BUCKET: u128 = 100;
 
 /// The number of buckets. The last one takes everything from ten minutes on.

@@ -14,6 +14,8 @@ use crate::USAGE;
 use crate::ping::PingArgs;
 use crate::serve::ServeArgs;
 use crate::token::TokenCommand;
+use crate::transfer::recv::RecvArgs;
+use crate::transfer::send::SendArgs;
 
 /// Shows and measures POROUS, a realtime UDP protocol for games.
 #[derive(Debug, Parser)]
@@ -29,6 +31,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Serve(ServeArgs),
     Ping(PingArgs),
+    Send(SendArgs),
+    Recv(RecvArgs),
     /// Simulates worlds in virtual time
     #[command(subcommand)]
     Sim(SimCommand),

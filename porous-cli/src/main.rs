@@ -17,6 +17,7 @@ mod serve;
 mod sim;
 mod stop;
 mod token;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::main(&args),
         Command::Serve(args) => serve::main(&args),
         Command::Ping(args) => ping::main(&args),
+        Command::Send(args) => transfer::send::main(&args),
+        Command::Recv(args) => transfer::recv::main(&args),
         Command::Sim(SimCommand::Lab(args)) => sim::lab::main(&args),
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),

@@ -66,7 +66,7 @@ impl Report {
     /// The lines for a person.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
-            "\n{:.1} s at {}: {} connections, {} at the end\n\n{:<10} {:>12} {:>12}\n",
+            "\n{:.1} s at {}: connections {}, at the end {}\n\n{:<10} {:>12} {:>12}\n",
             self.seconds,
             self.address,
             self.connections,

@@ -5,3 +5,4 @@ mod measure;
 mod program;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod transfer;

@@ -1,5 +1,8 @@
 //! `porous serve` and `porous ping`.
 
+use core::time::Duration;
+
+use porous_std::{ChannelId, Config, Event, Mode, Priority, SendError, UdpHost};
 use serde_json::Value;
 
 use crate::program::{KEY, OTHER_KEY, Program, bad, file, good, porous};
@@ -69,7 +72,7 @@ fn a_plain_connection_is_measured_and_the_server_says_what_it_did() {
     assert!(server.line().contains("has left after 180 probes"));
     server.interrupt();
     let text = good(&server.end());
-    assert!(text.contains("1 connections, 0 at the end"), "{text}");
+    assert!(text.contains("connections 1, at the end 0"), "{text}");
     for mode in ["reliable", "unreliable", "passive"] {
         assert!(
             text.contains(&format!("{mode:<10} {:>12} {:>12}\n", 60, 60)),
@@ -186,7 +189,7 @@ fn threads_share_a_port() {
     }
     server.interrupt();
     let text = good(&server.end());
-    assert!(text.contains("6 connections, 0 at the end"), "{text}");
+    assert!(text.contains("connections 6, at the end 0"), "{text}");
 }
 
 #[cfg(unix)]
@@ -237,6 +240,62 @@ fn a_server_that_is_killed_ends_a_measurement_with_its_report() {
         text.contains("reliable") && text.contains("good for"),
         "{text}"
     );
+}
+
+/// A probe that wants an echo of the same length.
+fn probe(serial: u64) -> Vec<u8> {
+    let mut probe = [&[2][..], &serial.to_le_bytes(), &[0; 8]].concat();
+    probe.resize(10_000, 0);
+    probe
+}
+
+#[test]
+fn a_client_that_takes_no_echoes_is_held_back_and_gets_them_all_later() {
+    let (server, address) = serve(&[]);
+    let application = u64::from_be_bytes(*b"porous-m");
+    let config = Config::client().application_id(application);
+    let config = config.channels(&[Priority::High; 2]).unwrap();
+    let mut host = UdpHost::bind("127.0.0.1:0", config).unwrap();
+    let peer = host.connect(address.parse().unwrap()).unwrap();
+    let (mut sent, mut stuck) = (0, 0);
+    // Full at both ends: of what is sent there and back each end keeps a few megabytes.
+    while stuck < 100 {
+        host.wait(Duration::from_millis(20)).unwrap();
+        while let Some(event) = host.poll_event() {
+            assert!(!matches!(event, Event::Disconnected { .. }), "{event:?}");
+        }
+        let before = sent;
+        while host
+            .send(peer, ChannelId(1), probe(sent), Mode::Reliable)
+            .is_ok()
+        {
+            sent += 1;
+        }
+        stuck = if sent == before && sent > 0 {
+            stuck + 1
+        } else {
+            0
+        };
+    }
+    let full = host.send(peer, ChannelId(1), probe(sent), Mode::Reliable);
+    assert_eq!(full, Err(SendError::Full));
+    assert!(sent < 2500, "held back before 25 MB: {sent}");
+    let mut echoes = 0;
+    while echoes < sent {
+        while let Some(packet) = host.receive(peer) {
+            let mut expected = probe(echoes);
+            expected[0] = 3;
+            let counted = echoes + 1;
+            expected[17..25].copy_from_slice(&counted.to_le_bytes());
+            assert_eq!(packet.payload, expected);
+            echoes += 1;
+        }
+        host.wait(Duration::from_millis(20)).unwrap();
+        while let Some(event) = host.poll_event() {
+            assert!(!matches!(event, Event::Disconnected { .. }), "{event:?}");
+        }
+    }
+    drop(server);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc;
 
@@ -81,6 +81,16 @@ impl Program {
         assert!(kill.unwrap().success());
     }
 
+    /// The most memory that it has had, in kB.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(path).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.unwrap().trim().strip_suffix(" kB");
+        number.unwrap().parse().unwrap()
+    }
+
     /// Ends the program without a chance to say goodbye.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
@@ -147,6 +157,17 @@ pub(crate) fn bad(output: &Output, status: i32) -> String {
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.starts_with("error: "), "{said}");
     said
+}
+
+/// An empty folder of a test's own.
+pub(crate) fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("links")
+        .join(test);
+    // There is none in the first run.
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }
 
 /// A file with this in it.

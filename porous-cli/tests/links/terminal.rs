@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use crate::program::Program;
+use crate::program::{Program, file, folder, good};
 
 /// A terminal of this size, and a program on it.
 struct Terminal {
@@ -121,7 +121,7 @@ fn the_server_is_shown_and_ends_by_a_key() {
     terminal.read_until("worst");
     terminal.press("q");
     terminal.read_until("\x1b[?1049l");
-    terminal.read_until("0 connections");
+    terminal.read_until("connections 0");
     assert_eq!(terminal.status(), Some(0));
 }
 
@@ -138,4 +138,18 @@ fn plain_lines_are_for_terminals_as_well() {
         assert_eq!(terminal.status(), Some(0));
     }
     drop(server);
+}
+
+#[test]
+fn progress_fits_a_terminal_of_40_columns() {
+    let to = folder("progress");
+    let path = file("terminal", "large", vec![7; 30 << 20]);
+    let out = to.to_str().unwrap();
+    let (receiver, address) = Program::listen(&["recv", "127.0.0.1:0", "--out", out]);
+    let mut terminal = Terminal::start(40, 12, &["send", &path, &address], &[]);
+    terminal.read_until("sending ");
+    terminal.read_until("MiB");
+    terminal.read_until("sha256");
+    assert_eq!(terminal.status(), Some(0));
+    good(&receiver.end());
 }

@@ -213,7 +213,7 @@ impl porous_output {
                 Self::new(POROUS_OUTPUT_ENDED).because(io_error::remember(&error))
             }
             // A type that a program does not know is to be skipped, and so is this one.
-            Output::NotSuffixed { .. } | _ => zeroed(),
+            Output::NotSuffixed { .. } | Output::IdsUnchanged(_) | _ => zeroed(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::net::SocketAddr;
+use core::time::Duration;
 
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
@@ -77,6 +78,14 @@ pub enum Command {
         peer: PeerId,
         /// When the peer is told, and with which reason.
         how: Disconnect,
+    },
+    /// To prepare the end of a server: to refuse newcomers, and to end each connection when all that was sent on it
+    /// has been delivered.
+    Drain {
+        /// The number that peers are told.
+        reason: u32,
+        /// How long the connections go on at most.
+        deadline: Duration,
     },
     /// To change the cap of a channel to a peer.
     SetChannelRate {
@@ -244,6 +253,7 @@ impl Command {
             Self::Disconnect { peer, how } => host
                 .disconnect(peer, how)
                 .map_err(CommandError::Disconnect)?,
+            Self::Drain { reason, deadline } => host.drain(reason, deadline),
             Self::SetChannelRate {
                 peer,
                 channel,
@@ -403,6 +413,15 @@ mod tests {
         let how = Disconnect::Now { reason: 0 };
         let disconnect = Command::Disconnect { peer, how };
         assert_eq!(host.execute(disconnect), Ok(Executed::Done));
+        let connect = Command::Connect {
+            to: to.into(),
+            greeting: Box::default(),
+        };
+        assert!(host.execute(connect).is_ok());
+        let (reason, deadline) = (1, Duration::ZERO);
+        let drain = Command::Drain { reason, deadline };
+        assert_eq!(host.execute(drain), Ok(Executed::Done));
+        assert!(host.peers().next().is_none());
     }
 
     #[cfg(feature = "seal")]

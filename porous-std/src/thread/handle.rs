@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::any::Any;
 use core::net::SocketAddr;
+use core::time::Duration;
 use std::io;
 use std::sync::mpsc::TryRecvError;
 use std::thread::{self, JoinHandle};
@@ -392,6 +393,36 @@ impl HostThread {
         Ok(())
     }
 
+    /// Prepares the end of a server: newcomers are refused as [`Full`](crate::Refusal::Full), so that they
+    /// try another server, and each connection ends when all that was sent on it has been delivered, or
+    /// `deadline` has passed: see [`UdpHost::drain`]. [`Event::Disconnected`] comes of each peer.
+    /// [`close`](Self::close) waits for the end of all of them, and drops what comes meanwhile; to have
+    /// that, poll until then.
+    ///
+    /// # Errors
+    ///
+    /// [`ThreadError`], if the command was not queued.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_std::{Config, Disconnect, Listen, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// server.listen(Listen::Open)?;
+    /// let restart = 3; // a number that the clients of this game know
+    /// server.drain(restart, Duration::from_secs(30))?;
+    /// server.close(Disconnect::Now { reason: restart })?;
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn drain(&mut self, reason: u32, deadline: Duration) -> Result<(), ThreadError> {
+        self.command(Command::Drain { reason, deadline })?;
+        // At once, as the host will refuse what comes after the command.
+        for known in self.peers.values_mut() {
+            known.blocked = Some(SendError::Disconnecting);
+        }
+        Ok(())
+    }
+
     /// Asks for the counters of the host and its socket: [`Output::Stats`] tells them.
     ///
     /// # Errors
@@ -575,8 +606,8 @@ impl HostThread {
     }
 
     /// Changes how the ids of new connections are made
-    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)); nothing happens if such ids cannot
-    /// be made here.
+    /// ([`Host::set_connection_ids`](crate::Host::set_connection_ids)). [`Output::IdsUnchanged`] tells if such
+    /// ids cannot be made here.
     ///
     /// # Errors
     ///
@@ -617,10 +648,10 @@ impl HostThread {
     }
 
     /// Ends all connections and the thread, and waits for the end. All that was sent before goes to the
-    /// host, as far as the host has room. A peer that was [disconnected](Self::disconnect) before ends as
-    /// was said then, every other peer as `how` says. What comes meanwhile is lost, also packets that come
-    /// back [`Output::Unsent`]: to see these, poll until [`Event::Disconnected`] came of all peers, and
-    /// close then.
+    /// host, as far as the host has room. A peer that was [disconnected](Self::disconnect) or
+    /// [drained](Self::drain) before ends as was said then, every other peer as `how` says. What comes
+    /// meanwhile is lost, also packets that come back [`Output::Unsent`]: to see these, poll until
+    /// [`Event::Disconnected`] came of all peers, and close then.
     ///
     /// The call waits until all peers know, mostly for a round trip, and for a peer that does not answer
     /// at most for the deadline of a [`Disconnect::Flush`] and
@@ -774,6 +805,7 @@ impl HostThread {
             | Output::NotConnecting { .. }
             | Output::NotListening(_)
             | Output::NotSuffixed { .. }
+            | Output::IdsUnchanged(_)
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }

@@ -7,9 +7,9 @@ use std::io;
 #[cfg(feature = "seal")]
 use porous_udp::seal::Secured;
 use porous_udp::{
-    AnswerError, ChannelId, Command, ConnectError, Disconnect, Event, HostStats, ListenError,
-    Outgoing, Peer, PeerId, PeerState, PeerStats, ReceiveProgress, Received, SendError,
-    SendProgress, SocketStats, SuffixError,
+    AnswerError, ChannelId, Command, ConnectError, ConnectionIdsError, Disconnect, Event,
+    HostStats, ListenError, Outgoing, Peer, PeerId, PeerState, PeerStats, ReceiveProgress,
+    Received, SendError, SendProgress, SocketStats, SuffixError,
 };
 
 use super::queue::{Weigh, weight};
@@ -52,6 +52,9 @@ pub enum Output {
         /// The reason.
         error: SuffixError,
     },
+    /// [`set_connection_ids`](crate::HostThread::set_connection_ids) was refused: the ids of new connections
+    /// are made as before.
+    IdsUnchanged(ConnectionIdsError),
     /// [`accept`](crate::HostThread::accept) or [`refuse`](crate::HostThread::refuse) came too
     /// late, or twice.
     NotAnswered {
@@ -261,6 +264,7 @@ impl Weigh for Item {
             | Output::NotConnecting { .. }
             | Output::NotListening(_)
             | Output::NotSuffixed { .. }
+            | Output::IdsUnchanged(_)
             | Output::NotAnswered { .. }
             | Output::Stats { .. }
             | Output::PeerStats { .. }

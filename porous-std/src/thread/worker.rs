@@ -33,7 +33,7 @@ pub(crate) struct Worker<C> {
     unread: Vec<PeerId>,
     /// Peers for which the host has no room at the moment.
     choked: BTreeMap<PeerId, Choke>,
-    /// Peers that the game has disconnected, each in the way that it wanted.
+    /// Peers that the game has disconnected or drained, each in the way that it wanted.
     leaving: BTreeSet<PeerId>,
     /// True once the game has closed the host: it hears nothing more.
     closing: bool,
@@ -155,8 +155,9 @@ impl<C: Conditioner> Worker<C> {
     /// Does a command, and returns what the game has to know of it.
     fn execute(&mut self, command: Command) -> Option<Output> {
         let leaves = match &command {
-            Command::Disconnect { peer, .. } => Some(*peer),
-            Command::Send(_) | _ => None,
+            Command::Disconnect { peer, .. } => vec![*peer],
+            Command::Drain { .. } => self.host.peers().map(|(peer, _)| peer).collect(),
+            Command::Send(_) | _ => Vec::new(),
         };
         let result = match command {
             // The packet would overtake those that have gone back.
@@ -179,6 +180,7 @@ impl<C: Conditioner> Worker<C> {
             }
             Err(CommandError::Listen(error)) => Some(Output::NotListening(error)),
             Err(CommandError::Suffix { to, error }) => Some(Output::NotSuffixed { to, error }),
+            Err(CommandError::ConnectionIds(error)) => Some(Output::IdsUnchanged(error)),
             Err(CommandError::Answer { peer, error }) => Some(Output::NotAnswered { peer, error }),
             Err(CommandError::Send { packet, error }) => {
                 if error == SendError::Full {
@@ -187,8 +189,7 @@ impl<C: Conditioner> Worker<C> {
                 let error = UnsentError::Host(error);
                 Some(Output::Unsent(Unsent { packet, error }))
             }
-            // The game hears of the end of a peer by its event. Empty connection ids stay empty, as the
-            // documentation of the command says.
+            // The game hears of the end of a peer by its event.
             Err(_) => None,
         }
     }

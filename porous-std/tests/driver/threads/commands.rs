@@ -4,22 +4,17 @@ use core::time::Duration;
 use std::net::UdpSocket;
 
 use porous_std::{
-    AnswerError, ChannelId, Config, ConnectError, Disconnect, DisconnectReason, Event, HostThread,
-    Listen, ListenError, Mode, Output, PeerId, Refusal, RefusalData, SendError, SuffixError,
-    UnsentError,
+    AnswerError, ChannelId, Config, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
+    DisconnectReason, Event, HostThread, Listen, ListenError, Mode, Output, PeerId, Refusal,
+    RefusalData, SendError, SuffixError, UnsentError,
 };
 
-use super::{Pair, listening, soon, spawn, wait_connected, wait_disconnected, wait_for};
+use super::{
+    Pair, listening, soon, spawn, wait_connected, wait_disconnected, wait_for, wait_request,
+};
 
 fn next(host: &mut HostThread) -> Output {
     soon("an output", || host.poll())
-}
-
-fn wait_request(host: &mut HostThread) -> PeerId {
-    wait_for(host, "a request", |output| match output {
-        &Output::Event(Event::Request { peer, .. }) => Some(peer),
-        _ => None,
-    })
 }
 
 fn refused(host: &mut HostThread, peer: PeerId, channel: u8, length: usize) -> SendError {
@@ -120,6 +115,20 @@ fn a_suffix_that_comes_too_late_is_told() {
     };
     assert_eq!(told(&mut client), (at, SuffixError::TooLong));
     assert_eq!(told(&mut client), (at, SuffixError::Connected));
+}
+
+#[test]
+fn ids_that_cannot_be_made_are_told() {
+    let mut server = spawn(Config::new().connection_id_len(4).unwrap());
+    for (shard, bits) in [(1, 1), (2, 1)] {
+        let ids = ConnectionIds::Sharded { shard, bits };
+        server.set_connection_ids(ids).unwrap();
+    }
+    let told = next(&mut server);
+    let Output::IdsUnchanged(error) = told else {
+        panic!("{told:?}");
+    };
+    assert_eq!(error, ConnectionIdsError::Shard);
 }
 
 #[test]

@@ -6,11 +6,14 @@ use core::time::Duration;
 use std::io::ErrorKind;
 
 use porous_std::{
-    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Instant, Mode, Output,
-    ThreadError, UdpHost, UnsentError,
+    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Event, Instant, Listen,
+    Mode, Output, Refusal, SendError, ThreadError, UdpHost, UnsentError,
 };
 
-use super::{Pair, Sender, listening, number_of, soon, wait_disconnected};
+use super::{
+    Pair, Sender, listening, number_of, soon, spawn, wait_connected, wait_disconnected, wait_for,
+    wait_packet, wait_request,
+};
 use crate::hosts::elapsed;
 
 const FLUSH: Disconnect = Disconnect::Flush {
@@ -33,7 +36,7 @@ fn rest(pair: &mut Pair) -> (u32, DisconnectReason) {
                 );
                 next += 1;
             }
-            Output::Event(porous_std::Event::Disconnected { reason, .. }) => return Some(reason),
+            Output::Event(Event::Disconnected { reason, .. }) => return Some(reason),
             other => panic!("{other:?}"),
         }
         None
@@ -51,7 +54,7 @@ fn sending(count: u32) -> Pair {
 
 /// Takes the client out of a pair.
 fn take_client(pair: &mut Pair) -> porous_std::HostThread {
-    core::mem::replace(&mut pair.client, super::spawn(Config::client()))
+    core::mem::replace(&mut pair.client, spawn(Config::client()))
 }
 
 #[test]
@@ -67,6 +70,60 @@ fn dropping_keeps_the_promises_of_disconnections_before() {
     pair.client.disconnect(pair.to_server, FLUSH).unwrap();
     drop(take_client(&mut pair));
     assert_eq!(rest(&mut pair), (20, DisconnectReason::ByPeer(5)));
+}
+
+#[test]
+fn draining_delivers_what_was_sent_and_takes_what_comes() {
+    let mut server = spawn(Config::new());
+    server.listen(Listen::Ask).unwrap();
+    let to = server.local_addr();
+    let mut client = spawn(Config::client());
+    client.connect(to).unwrap();
+    let guest = wait_request(&mut server);
+    server.accept(guest).unwrap();
+    let (there, _) = wait_connected(&mut client);
+    wait_connected(&mut server);
+    let mut asks = spawn(Config::client());
+    asks.connect(to).unwrap();
+    wait_request(&mut server);
+    let payload = vec![7; 500_000];
+    server
+        .send(guest, ChannelId(0), payload.clone(), Mode::Reliable)
+        .unwrap();
+    // The packet of the server takes longer than a round trip, in which the client's last word comes.
+    client
+        .send(there, ChannelId(0), "my score", Mode::Reliable)
+        .unwrap();
+    server.drain(6, Duration::from_secs(15)).unwrap();
+    let late = server.send(guest, ChannelId(0), "late", Mode::Reliable);
+    let late = late.unwrap_err().error;
+    assert_eq!(late, UnsentError::Host(SendError::Disconnecting));
+
+    let full = DisconnectReason::Refused(Refusal::Full);
+    assert_eq!(wait_disconnected(&mut asks).1, full);
+    assert!(wait_packet(&mut client).1.payload == payload);
+    let told = (there, DisconnectReason::ByPeer(6));
+    assert_eq!(wait_disconnected(&mut client), told);
+    assert_eq!(wait_packet(&mut server).1.payload, "my score");
+    // The peer that asked has ended, too.
+    let ended = wait_for(&mut server, "the end", |output| match output {
+        Output::Event(Event::Disconnected { peer, reason, .. }) if *peer == guest => Some(*reason),
+        _ => None,
+    });
+    assert_eq!(ended, DisconnectReason::ByUs(6));
+    // The host is still there, and says that it takes nobody.
+    let mut late = spawn(Config::client());
+    late.connect(to).unwrap();
+    assert_eq!(wait_disconnected(&mut late).1, full);
+}
+
+#[test]
+fn closing_waits_for_a_drain() {
+    let mut pair = sending(20);
+    pair.client.drain(6, Duration::from_secs(15)).unwrap();
+    let now = Disconnect::Now { reason: 7 };
+    take_client(&mut pair).close(now).unwrap();
+    assert_eq!(rest(&mut pair), (20, DisconnectReason::ByPeer(6)));
 }
 
 #[test]
@@ -164,8 +221,8 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     let client = UdpHost::from_socket(socket, Config::client()).unwrap();
     let mut client = client.spawn().unwrap();
     client.connect(server.local_addr()).unwrap();
-    super::wait_connected(&mut client);
-    let (to_client, _) = super::wait_connected(&mut server);
+    wait_connected(&mut client);
+    let (to_client, _) = wait_connected(&mut server);
     // Output that comes from now on has no room until the thread ends.
     super::fill(&mut client);
     for payload in ["a", "b"] {
@@ -181,7 +238,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
     };
     soon("an acknowledgement", || {
         server.ask_peer_stats(to_client).unwrap();
-        super::wait_for(&mut server, "statistics", idle).then_some(())
+        wait_for(&mut server, "statistics", idle).then_some(())
     });
     socket2::SockRef::from(&same)
         .shutdown(std::net::Shutdown::Write)
@@ -197,7 +254,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
             .filter(|&e| e == ThreadError::Ended)
     });
     for payload in ["a", "b", "c"] {
-        assert_eq!(super::wait_packet(&mut client).1.payload, payload);
+        assert_eq!(wait_packet(&mut client).1.payload, payload);
     }
     let text = "the UDP socket of this host cannot send any more";
     is_told(client, ErrorKind::BrokenPipe, text);
@@ -224,8 +281,8 @@ fn nobody_comes_in_while_a_host_closes() {
     let guest = UdpHost::bind("127.0.0.1:0", Config::client()).unwrap();
     let mut guest = guest.with_conditioner(door.clone()).spawn().unwrap();
     guest.connect(address).unwrap();
-    super::wait_connected(&mut guest);
-    super::wait_connected(&mut server);
+    wait_connected(&mut guest);
+    wait_connected(&mut server);
     // The client's answers are lost, so that the server waits.
     door.0.store(true, Ordering::SeqCst);
     let closing = std::thread::spawn(move || server.close(Disconnect::Now { reason: 2 }));
@@ -235,7 +292,7 @@ fn nobody_comes_in_while_a_host_closes() {
     let config = Config::client()
         .connect_timeout(Duration::from_millis(300))
         .unwrap();
-    let mut late = super::spawn(config);
+    let mut late = spawn(config);
     late.connect(address).unwrap();
     assert_eq!(
         wait_disconnected(&mut late).1,

@@ -77,6 +77,13 @@ pub(crate) fn wait_for<T>(
     })
 }
 
+pub(crate) fn wait_request(host: &mut HostThread) -> PeerId {
+    wait_for(host, "a request", |output| match output {
+        &Output::Event(Event::Request { peer, .. }) => Some(peer),
+        _ => None,
+    })
+}
+
 pub(crate) fn wait_connected(host: &mut HostThread) -> (PeerId, SocketAddr) {
     wait_for(host, "a connection", |output| match output {
         &Output::Event(Event::Connected { peer, address }) => Some((peer, address)),

@@ -340,5 +340,5 @@ fn what_a_fragment_announces_costs_nothing() {
 
 #[test]
 fn a_peer_costs_no_more_under_the_policy_of_the_paper() {
-    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
+    again::run_with(&[(config::PAPER, 1)], &["_under_the_policy_of_the_paper"]);
 }

@@ -42,5 +42,5 @@ fn numbers(pair: &mut Pair, address: u32) -> Vec<u32> {
 
 #[test]
 fn all_of_it_holds_under_the_policy_of_the_paper() {
-    again::run_with(&[(config::PAPER, 1)], "_under_the_policy_of_the_paper");
+    again::run_with(&[(config::PAPER, 1)], &["_under_the_policy_of_the_paper"]);
 }

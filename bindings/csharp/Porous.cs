@@ -46,6 +46,7 @@ namespace Porous
         ConfigChannels = -50, ConfigUnknownChannel = -51, ConfigMaxDatagram = -52, ConfigRequestSize = -53,
         ConfigWindow = -54, ConfigReceiveBudget = -55, ConfigConnectionIdLen = -56, ConfigReplyLimit = -57,
         ConfigSuites = -58, ConfigZero = -59,
+        IdsNoBytes = -60, IdsTooShort = -61, IdsShardBits = -62, IdsShard = -63, IdsRotation = -64, IdsServerId = -65,
         SecurityTooMany = -70, SecurityWeak = -71, ClaimsAudiences = -72, ClaimsUserData = -73,
         TicketServers = -74, TicketBase64 = -75, TicketVersion = -76, TicketMalformed = -77,
         ThreadFull = -80, ThreadEnded = -81,
@@ -58,6 +59,7 @@ namespace Porous
     public enum Integrity : byte { AsPreset = 0, Header = 1, Crc32c = 2 }
     public enum Suite : byte { None = 0, ChachaPoly = 1, AesGcm = 2 }
     public enum Switch : byte { AsPreset = 0, On = 1, Off = 2 }
+    public enum Ids : byte { Random = 0, Sharded = 1, QuicLb = 2 }
     public enum Ecn : byte { NotEct = 0, Ect1 = 1, Ect0 = 2, Ce = 3 }
     public enum Listen : uint { Closed = 0, Open = 1, Ask = 2, Full = 3 }
     public enum Mode : byte { Unreliable = 0, Reliable = 1, Passive = 2 }
@@ -584,10 +586,10 @@ namespace Porous
     /// <summary>What is known of a host: porous_host_stats. Make one, and fill it by Host.Info when you like.</summary>
     public sealed class HostStats
     {
-        // A struct with arrays inside would be marshalled through garbage; these are its 480 bytes.
-        internal readonly ulong[] words = new ulong[60];
+        // A struct with arrays inside would be marshalled through garbage; these are its 488 bytes.
+        internal readonly ulong[] words = new ulong[61];
 
-        public HostStats() { words[0] = BitConverter.IsLittleEndian ? 480UL : 480UL << 32; }
+        public HostStats() { words[0] = BitConverter.IsLittleEndian ? 488UL : 488UL << 32; }
 
         public ulong DatagramsReceived { get { return words[1]; } }
         public ulong BytesReceived { get { return words[2]; } }
@@ -604,6 +606,8 @@ namespace Porous
         public ulong SendDelayed { get { return words[57]; } }
         public ulong ReceiveErrors { get { return words[58]; } }
         public ulong AnswersWithheld { get { return words[59]; } }
+        /// <summary>Requests that were refused while more came than the program takes in.</summary>
+        public ulong Overloaded { get { return words[60]; } }
 
         static int Within(int cause, int count)
         {
@@ -675,6 +679,47 @@ namespace Porous
         protected override bool ReleaseHandle() { Native.porous_blob_free(handle); return true; }
     }
 
+    /// <summary>How a host makes the ids of its connections, for what routes datagrams by them:
+    /// porous_connection_ids. All have the length Config.ConnectionIdLen.</summary>
+    public sealed class ConnectionIds
+    {
+        internal readonly byte[] bytes = new byte[48];
+
+        ConnectionIds(Ids kind)
+        {
+            BitConverter.GetBytes((uint)bytes.Length).CopyTo(bytes, 0);
+            bytes[4] = (byte)kind;
+        }
+
+        /// <summary>All bytes look random, as at first.</summary>
+        public static ConnectionIds Random() { return new ConnectionIds(Ids.Random); }
+
+        /// <summary>Random but for the low bits of the first byte, 1 to 8: this is the host `shard` on its port.</summary>
+        public static ConnectionIds Sharded(byte shard, byte bits)
+        {
+            var ids = new ConnectionIds(Ids.Sharded);
+            ids.bytes[5] = shard;
+            ids.bytes[6] = bits;
+            return ids;
+        }
+
+        /// <summary>For a balancer that knows this server by an id of 1 to 15 bytes, in its configuration 0 to 6. With
+        /// the balancer's key of 16 bytes they are encrypted.</summary>
+        public static ConnectionIds QuicLb(byte rotation, byte[] serverId, byte[] key = null)
+        {
+            if (serverId.Length > 15) throw new ArgumentException("the id of a server has 15 bytes at most");
+            if (key != null && key.Length != 16) throw new ArgumentException("a key has 16 bytes");
+            var ids = new ConnectionIds(Ids.QuicLb);
+            ids.bytes[7] = rotation;
+            serverId.CopyTo(ids.bytes, 8);
+            ids.bytes[23] = (byte)serverId.Length;
+            if (key == null) return ids;
+            key.CopyTo(ids.bytes, 24);
+            ids.bytes[40] = 1;
+            return ids;
+        }
+    }
+
     /// <summary>One socket, or none, and all peers behind it. Dispose it: each peer is told once.</summary>
     public sealed class Host : SafeHandle
     {
@@ -693,6 +738,21 @@ namespace Porous
                 Library.Check(Native.porous_udp_bind(ref config, Library.Utf8(address), out host));
             }
             return new Host(host);
+        }
+
+        /// <summary>Hosts on one port, each for a thread of its own: a power of two from 1 to 128. Dispose all of them
+        /// or none. Only Linux can do this.</summary>
+        public static Host[] BindShards(int count, string address, Config config, Channel[] channels = null)
+        {
+            Library.Require();
+            if (count < 1 || count > 128) throw new ArgumentOutOfRangeException("count");
+            var made = new IntPtr[count];
+            using (new Config.Pinned(ref config, channels))
+            {
+                Library.Check(Native.porous_udp_bind_shards(
+                    ref config, Library.Utf8(address), (uint)count, ref made[0]));
+            }
+            return Array.ConvertAll(made, host => new Host(host));
         }
 
         /// <summary>A host on a socket of the program's, bound and not connected, which the host owns from now on.</summary>
@@ -759,6 +819,13 @@ namespace Porous
         public bool IsBlocked { get { return Library.Check(Native.porous_udp_is_blocked(this)) > 0; } }
         /// <summary>How long one Step lasts at most; 8 ms unless it is set.</summary>
         public void SetTimeLimit(ulong limitUs) { Library.Check(Native.porous_udp_set_time_limit(this, limitUs)); }
+        /// <summary>Puts up to 32 bytes behind each datagram to a proxy, which knows the server by them and removes them:
+        /// before Connect. Without bytes there is no suffix.</summary>
+        public void SetSuffix(Address to, byte[] suffix)
+        {
+            Library.Check(Native.porous_udp_set_suffix(
+                this, ref to, ref Library.At(suffix, 0, suffix.Length), (UIntPtr)suffix.Length));
+        }
 
         // Hosts without sockets.
 
@@ -802,6 +869,8 @@ namespace Porous
         }
         /// <summary>The time of day, in seconds since 1970, by which tokens expire.</summary>
         public void SetUnixTime(ulong seconds) { Library.Check(Native.porous_core_unix_time(this, seconds)); }
+        /// <summary>At the end of a turn: whether it has left datagrams behind that had come, for want of time.</summary>
+        public void Backlog(bool waits) { Library.Check(Native.porous_core_backlog(this, waits ? 1u : 0u)); }
 
         // Connections.
 
@@ -825,6 +894,12 @@ namespace Porous
             Library.Check(Native.porous_connect_any(
                 this, ref some[0], (UIntPtr)to.Length, ref Library.At(greeting, 0, count), (UIntPtr)count, out peer));
             return peer;
+        }
+
+        /// <summary>Says how the ids of new connections are made.</summary>
+        public void SetConnectionIds(ConnectionIds ids)
+        {
+            Library.Check(Native.porous_set_connection_ids(this, ref ids.bytes[0]));
         }
 
         /// <summary>Lets a peer in that asked by EventType.Request.</summary>
@@ -1502,9 +1577,14 @@ namespace Porous
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_core_port_closed(Host host, ref Address at);
         [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_core_backlog(Host host, uint waits);
+        [DllImport(File, CallingConvention = C)]
         internal static extern int porous_core_unix_time(Host host, ulong seconds);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_udp_bind(ref Config config, byte[] address, out IntPtr host);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_udp_bind_shards(ref Config config, byte[] address, uint count,
+            ref IntPtr first);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_udp_adopt(ref Config config, IntPtr socket, out IntPtr host);
         [DllImport(File, CallingConvention = C)] internal static extern int porous_udp_step(Host host);
@@ -1522,6 +1602,10 @@ namespace Porous
         [DllImport(File, CallingConvention = C)] internal static extern int porous_udp_is_blocked(Host host);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_udp_set_time_limit(Host host, ulong limit);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_udp_set_suffix(Host host, ref Address to, ref byte suffix, UIntPtr length);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_set_connection_ids(Host host, ref byte ids);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_listen(Host host, uint policy);
         [DllImport(File, CallingConvention = C)]

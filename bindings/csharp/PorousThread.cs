@@ -14,6 +14,7 @@ namespace Porous
     {
         None = 0, Event = 1, Packet = 2, Connecting = 3, NotConnecting = 4, NotListening = 5, NotAnswered = 6,
         Unsent = 7, Stats = 8, PeerStats = 9, SendProgress = 10, ReceiveProgress = 11, Ended = 12,
+        NotSuffixed = 13, IdsUnchanged = 14,
     }
 
 #pragma warning disable 169, 414, 649
@@ -210,6 +211,25 @@ namespace Porous
             return (Status)Native.porous_thread_disconnect(this, peer, code, flushAtMostUs);
         }
 
+        /// <summary>As Host.Drain. EventType.Disconnected follows of each peer; then Close.</summary>
+        public Status Drain(uint code, ulong atMostUs)
+        {
+            return (Status)Native.porous_thread_drain(this, code, atMostUs);
+        }
+
+        /// <summary>As Host.SetSuffix. OutputType.NotSuffixed tells if it was too long, or too late.</summary>
+        public Status SetSuffix(Address to, byte[] suffix)
+        {
+            return (Status)Native.porous_thread_set_suffix(
+                this, ref to, ref Library.At(suffix, 0, suffix.Length), (UIntPtr)suffix.Length);
+        }
+
+        /// <summary>As Host.SetConnectionIds. OutputType.IdsUnchanged tells if this host cannot make such ids.</summary>
+        public Status SetConnectionIds(ConnectionIds ids)
+        {
+            return (Status)Native.porous_thread_set_connection_ids(this, ref ids.bytes[0]);
+        }
+
         public Status SetSendRate(ulong peer, uint rate)
         {
             return (Status)Native.porous_thread_set_send_rate(this, peer, rate);
@@ -317,6 +337,13 @@ namespace Porous
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_thread_disconnect(HostThread thread, ulong peer, uint code,
             ulong flushAtMost);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_thread_drain(HostThread thread, uint code, ulong atMost);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_thread_set_suffix(HostThread thread, ref Address to, ref byte suffix,
+            UIntPtr length);
+        [DllImport(File, CallingConvention = C)]
+        internal static extern int porous_thread_set_connection_ids(HostThread thread, ref byte ids);
         [DllImport(File, CallingConvention = C)]
         internal static extern int porous_thread_ask_stats(HostThread thread);
         [DllImport(File, CallingConvention = C)]

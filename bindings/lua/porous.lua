@@ -157,6 +157,14 @@ function Host:address()
   return written(address)
 end
 
+-- Puts up to 32 bytes behind each datagram to a proxy, which knows the server by them and removes them: before
+-- connect(). Without bytes there is no suffix.
+function Host:set_suffix(to, suffix)
+  local array, why, status = array_of(to)
+  if not array then return nil, why, status end
+  return done(C.porous_udp_set_suffix(self.handle, array, suffix, #suffix))
+end
+
 -- Hosts without a socket.
 
 function Host:time(now) return done(C.porous_core_time(self.handle, microseconds(now))) end

@@ -51,6 +51,12 @@ return {
     ERR_CONFIG_REPLY_LIMIT = -57,
     ERR_CONFIG_SUITES = -58,
     ERR_CONFIG_ZERO = -59,
+    ERR_IDS_NO_BYTES = -60,
+    ERR_IDS_TOO_SHORT = -61,
+    ERR_IDS_SHARD_BITS = -62,
+    ERR_IDS_SHARD = -63,
+    ERR_IDS_ROTATION = -64,
+    ERR_IDS_SERVER_ID = -65,
     ERR_SECURITY_TOO_MANY = -70,
     ERR_SECURITY_WEAK = -71,
     ERR_CLAIMS_AUDIENCES = -72,
@@ -93,6 +99,9 @@ return {
     LISTEN_OPEN = 1,
     LISTEN_ASK = 2,
     LISTEN_FULL = 3,
+    IDS_RANDOM = 0,
+    IDS_SHARDED = 1,
+    IDS_QUIC_LB = 2,
     EVENT_REQUEST = 1,
     EVENT_CONNECTED = 2,
     EVENT_READABLE = 3,
@@ -146,6 +155,8 @@ return {
     OUTPUT_SEND_PROGRESS = 10,
     OUTPUT_RECEIVE_PROGRESS = 11,
     OUTPUT_ENDED = 12,
+    OUTPUT_NOT_SUFFIXED = 13,
+    OUTPUT_IDS_UNCHANGED = 14,
   },
   declarations = [[
 typedef struct porous_blob porous_blob;
@@ -215,6 +226,18 @@ typedef struct porous_transmit {
   uint8_t reserved[5];
 } porous_transmit;
 typedef uint64_t porous_peer;
+typedef struct porous_connection_ids {
+  uint32_t size;
+  uint8_t kind;
+  uint8_t shard;
+  uint8_t bits;
+  uint8_t rotation;
+  uint8_t server_id[15];
+  uint8_t server_id_len;
+  uint8_t key[16];
+  uint8_t has_key;
+  uint8_t reserved[7];
+} porous_connection_ids;
 typedef struct porous_event {
   uint32_t size;
   uint32_t type;
@@ -321,6 +344,7 @@ typedef struct porous_host_stats {
   uint64_t send_delayed;
   uint64_t receive_errors;
   uint64_t answers_withheld;
+  uint64_t overloaded;
 } porous_host_stats;
 typedef struct porous_progress {
   uint32_t size;
@@ -432,6 +456,8 @@ porous_status porous_core_output(struct porous_host *host,
                                  void *buffer,
                                  size_t cap);
 porous_status porous_core_timeout(struct porous_host *host);
+porous_status porous_core_backlog(struct porous_host *host,
+                                  uint32_t waits);
 porous_status porous_core_deadline(const struct porous_host *host,
                                    uint64_t *at);
 porous_status porous_core_buffer_size(const struct porous_host *host,
@@ -444,6 +470,10 @@ porous_status porous_core_unix_time(struct porous_host *host,
 porous_status porous_udp_bind(const struct porous_config *config,
                               const char *address,
                               struct porous_host **out);
+porous_status porous_udp_bind_shards(const struct porous_config *config,
+                                     const char *address,
+                                     uint32_t count,
+                                     struct porous_host **out);
 porous_status porous_udp_adopt(const struct porous_config *config,
                                ptrdiff_t socket,
                                struct porous_host **out);
@@ -459,6 +489,10 @@ porous_status porous_udp_socket(const struct porous_host *host,
                                 ptrdiff_t *out);
 porous_status porous_udp_deadline(const struct porous_host *host, uint64_t *from_now_us);
 porous_status porous_udp_is_blocked(const struct porous_host *host);
+porous_status porous_udp_set_suffix(struct porous_host *host,
+                                    const struct porous_address *to,
+                                    const void *suffix,
+                                    size_t len);
 porous_status porous_udp_set_time_limit(struct porous_host *host,
                                         uint64_t limit_us);
 porous_status porous_listen(struct porous_host *host, uint32_t policy);
@@ -495,6 +529,8 @@ porous_status porous_peer_greeting(const struct porous_host *host,
                                    porous_peer peer,
                                    void *buffer,
                                    size_t cap);
+porous_status porous_set_connection_ids(struct porous_host *host,
+                                        const struct porous_connection_ids *ids);
 porous_status porous_poll_event(struct porous_host *host, struct porous_event *event);
 porous_status porous_send_options_init(struct porous_send_options *options,
                                        size_t size,
@@ -677,6 +713,15 @@ porous_status porous_thread_disconnect(struct porous_thread *thread,
                                        porous_peer peer,
                                        uint32_t code,
                                        uint64_t flush_at_most_us);
+porous_status porous_thread_drain(struct porous_thread *thread,
+                                  uint32_t code,
+                                  uint64_t at_most_us);
+porous_status porous_thread_set_suffix(struct porous_thread *thread,
+                                       const struct porous_address *to,
+                                       const void *suffix,
+                                       size_t len);
+porous_status porous_thread_set_connection_ids(struct porous_thread *thread,
+                                               const struct porous_connection_ids *ids);
 porous_status porous_thread_ask_stats(struct porous_thread *thread);
 porous_status porous_thread_ask_peer_stats(struct porous_thread *thread, porous_peer peer);
 porous_status porous_thread_ask_send_progress(struct porous_thread *thread,

@@ -201,6 +201,25 @@ function tests.a_socket_is_closed()
   assert(host:free())
 end
 
+function tests.a_suffix_is_set_before_connecting()
+  local host, proxy = assert(porous.bind("127.0.0.1:0", { preset = porous.PRESET_CLIENT })), "127.0.0.1:9"
+  fails(porous.ERR_TOO_LONG, host:set_suffix(proxy, ("x"):rep(33)))
+  fails(porous.ERR_ADDRESS, host:set_suffix("nowhere", "token"))
+  assert(host:set_suffix(proxy, "token") and host:connect(proxy))
+  fails(porous.ERR_ALREADY_CONNECTED, host:set_suffix(proxy, ""))
+  assert(host:free())
+end
+
+function tests.ids_tell_the_server_to_a_balancer()
+  local host = assert(porous.core(("x"):rep(32), { connection_id_len = 12 }))
+  local ids = ffi.new("porous_connection_ids", { size = ffi.sizeof("porous_connection_ids") })
+  ids.kind, ids.server_id_len = porous.IDS_QUIC_LB, 3
+  ffi.copy(ids.server_id, "srv", 3)
+  assert(porous.C.porous_set_connection_ids(host.handle, ids) == porous.OK)
+  ids.server_id_len = 8
+  assert(porous.C.porous_set_connection_ids(host.handle, ids) == porous.ERR_IDS_TOO_SHORT)
+end
+
 local failed = 0
 for name, test in pairs(tests) do
   local fine, why = xpcall(test, debug.traceback)

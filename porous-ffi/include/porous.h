@@ -126,7 +126,7 @@
 #define POROUS_ERR_TOO_MANY_ADDRESSES (-33)
 /** The peer does not wait for an answer: answer each POROUS_EVENT_REQUEST once. */
 #define POROUS_ERR_NOT_ASKED (-34)
-/** A greeting has more than 255 bytes or does not fit request_size, or a refusal has more than 64. */
+/** A greeting has more than 255 bytes or does not fit request_size, a refusal more than 64, a suffix more than 32. */
 #define POROUS_ERR_TOO_LONG (-35)
 /** The host is configured as a client, or without connection ids: it cannot listen. */
 #define POROUS_ERR_CANNOT_LISTEN (-36)
@@ -164,6 +164,18 @@
 #define POROUS_ERR_CONFIG_SUITES (-58)
 /** A value is zero that must not be. */
 #define POROUS_ERR_CONFIG_ZERO (-59)
+/** The connection ids of this host have no bytes: there is nothing to make. */
+#define POROUS_ERR_IDS_NO_BYTES (-60)
+/** The connection ids of this host are too short for what they are to tell. */
+#define POROUS_ERR_IDS_TOO_SHORT (-61)
+/** The bits of a shard are none, or more than 8. */
+#define POROUS_ERR_IDS_SHARD_BITS (-62)
+/** A shard does not fit its bits. */
+#define POROUS_ERR_IDS_SHARD (-63)
+/** The number of a QUIC-LB configuration is above 6. */
+#define POROUS_ERR_IDS_ROTATION (-64)
+/** The QUIC-LB id of a server has no bytes, or more than 15. */
+#define POROUS_ERR_IDS_SERVER_ID (-65)
 /** A host has 2 key pairs, 4 psks and 4 token keys at most. */
 #define POROUS_ERR_SECURITY_TOO_MANY (-70)
 /** A suite has no such secret key: generate another one. */
@@ -263,6 +275,13 @@
 #define POROUS_LISTEN_ASK 2
 /** Every stranger is refused as POROUS_REASON_REFUSED_FULL: of a server that is about to stop. */
 #define POROUS_LISTEN_FULL 3
+
+/** All bytes look random, as at first. */
+#define POROUS_IDS_RANDOM 0
+/** Random but for the low bits of the first byte, which tell which of several hosts on one port this is. */
+#define POROUS_IDS_SHARDED 1
+/** For a balancer that knows the servers by their QUIC-LB ids (draft-ietf-quic-load-balancers-21). */
+#define POROUS_IDS_QUIC_LB 2
 
 /** A host wants to connect, and this one asks: see POROUS_LISTEN_ASK. `address` is where it is. */
 #define POROUS_EVENT_REQUEST 1
@@ -435,6 +454,16 @@
 #if defined(POROUS_WITH_UDP)
 /** The thread has ended by itself, and with it all connections: `status`; porous_io_error_text says more. */
 #define POROUS_OUTPUT_ENDED 12
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** Datagrams to an address have the suffix that they had: `status`, and the address in `address`. */
+#define POROUS_OUTPUT_NOT_SUFFIXED 13
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/** The ids of new connections are made as before: `status`. */
+#define POROUS_OUTPUT_IDS_UNCHANGED 14
 #endif
 
 /**
@@ -617,6 +646,37 @@ typedef struct porous_transmit {
 
 /** Names a peer of a host. Never 0, and not given to another peer before 4 billion others had its place. */
 typedef uint64_t porous_peer;
+
+/**
+ * How a host makes the connection ids that remote hosts put in front of their datagrams to it, for what routes the
+ * datagrams by them. All of them have the length connection_id_len of the configuration. Ids that a function of the
+ * program's makes are not offered in C.
+ */
+typedef struct porous_connection_ids {
+  /** sizeof(porous_connection_ids). */
+  uint32_t size;
+  /** One of POROUS_IDS_. What belongs to another kind is not looked at. */
+  uint8_t kind;
+  /** Of POROUS_IDS_SHARDED: the number of this host, from 0 on. */
+  uint8_t shard;
+  /** Of POROUS_IDS_SHARDED: the bits that tell the shard, 1 to 8. Ids have at least 2 bytes. */
+  uint8_t bits;
+  /** Of POROUS_IDS_QUIC_LB: the number of the balancer's configuration, 0 to 6. */
+  uint8_t rotation;
+  /** Of POROUS_IDS_QUIC_LB: by which id the balancer knows this server. */
+  uint8_t server_id[15];
+  /**
+   * The length of `server_id`, 1 to 15. Ids have at least 5 bytes more. Give them 9 more, so that strangers do not
+   * guess them.
+   */
+  uint8_t server_id_len;
+  /** Of POROUS_IDS_QUIC_LB: the balancer's key, by which ids are encrypted. */
+  uint8_t key[16];
+  /** 1: `key` counts; 0: everybody sees which server a datagram is for. */
+  uint8_t has_key;
+  /** 0. */
+  uint8_t reserved[7];
+} porous_connection_ids;
 
 /** What happened at a peer. A field that does not belong to the type of the event is 0. */
 typedef struct porous_event {
@@ -844,6 +904,8 @@ typedef struct porous_host_stats {
   uint64_t receive_errors;
   /** Answers to strangers that were not sent, so that they take no room of peers. */
   uint64_t answers_withheld;
+  /** Requests that were refused while more came than the program takes in: see porous_core_backlog. */
+  uint64_t overloaded;
 } porous_host_stats;
 
 /** How far a packet has come. */
@@ -1179,6 +1241,16 @@ POROUS_API
 porous_status porous_core_timeout(struct porous_host *host);
 
 /**
+ * Tells the host whether the turn that began at its time has left datagrams behind that had come, for want of time:
+ * `waits` is 1, or 0 if all were taken in. Call it at the end of each turn. If each turn of a second leaves some, the
+ * host refuses those that want to connect as POROUS_REASON_REFUSED_FULL until a turn leaves none, and `overloaded` of
+ * porous_host_stats counts them. Hosts on sockets know it by themselves.
+ */
+POROUS_API
+porous_status porous_core_backlog(struct porous_host *host,
+                                  uint32_t waits);
+
+/**
  * Tells when porous_core_timeout is to be called next, in microseconds; UINT64_MAX if nothing is due by itself.
  * A time in the past means that datagrams wait to be sent.
  */
@@ -1234,6 +1306,28 @@ POROUS_API
 porous_status porous_udp_bind(const struct porous_config *config,
                               const char *address,
                               struct porous_host **out);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Makes `count` hosts on one port, each for a thread of its own: shards of one server, for more peers than one thread
+ * can serve. `count` is a power of two from 1 to 128, and `out` has as many places. Each peer is one host's for good,
+ * that to which its handshake came, and the hosts know nothing of each other. They make connection ids as
+ * POROUS_IDS_SHARDED, in the order of `out`, by which the system finds the host of each datagram. The configuration is
+ * that of each host, but for the answers to strangers, which they divide. Give each the same keys, if they seal.
+ *
+ * Free all of them or none: while one is missing, the system brings datagrams to the wrong host. Only Linux can do
+ * this.
+ *
+ * Errors: those of porous_udp_bind; POROUS_ERR_UNSUPPORTED of other systems, and where this one does not allow it;
+ * POROUS_ERR_VALUE for another count; POROUS_ERR_IDS_NO_BYTES and POROUS_ERR_IDS_TOO_SHORT. Then there is none of the
+ * hosts, and nothing is written to `out`.
+ */
+POROUS_API
+porous_status porous_udp_bind_shards(const struct porous_config *config,
+                                     const char *address,
+                                     uint32_t count,
+                                     struct porous_host **out);
 #endif
 
 #if defined(POROUS_WITH_UDP)
@@ -1330,6 +1424,25 @@ POROUS_API porous_status porous_udp_deadline(const struct porous_host *host, uin
  * well; 0 otherwise.
  */
 POROUS_API porous_status porous_udp_is_blocked(const struct porous_host *host);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Puts a suffix of up to 32 bytes behind the end of each datagram to an address, those of the handshake included: a
+ * token by which a proxy at the address, such as Quilkin, knows the server that the datagram is for. The proxy has to
+ * remove it. Without bytes there is no suffix, as at first. Set it before you connect, each time with another token.
+ *
+ * Sizes of datagrams count what is sent, with the suffix: those of a connection through the proxy are shorter by its
+ * length, in both directions, but not below 512 bytes. Requests alone get longer. Rates and statistics do not count
+ * suffixes.
+ *
+ * Errors: POROUS_ERR_TOO_LONG; POROUS_ERR_ALREADY_CONNECTED while there is a peer at the address; POROUS_ERR_ADDRESS.
+ */
+POROUS_API
+porous_status porous_udp_set_suffix(struct porous_host *host,
+                                    const struct porous_address *to,
+                                    const void *suffix,
+                                    size_t len);
 #endif
 
 #if defined(POROUS_WITH_UDP)
@@ -1452,6 +1565,16 @@ porous_status porous_peer_greeting(const struct porous_host *host,
                                    porous_peer peer,
                                    void *buffer,
                                    size_t cap);
+
+/**
+ * Says how the ids of new connections are made. Connections that are there keep theirs.
+ *
+ * Errors: POROUS_ERR_IDS_; POROUS_ERR_VALUE for an unknown kind; POROUS_ERR_UNSUPPORTED for a key, in a library that
+ * does not encrypt ids.
+ */
+POROUS_API
+porous_status porous_set_connection_ids(struct porous_host *host,
+                                        const struct porous_connection_ids *ids);
 
 /**
  * Takes the next event. Returns 1 if there was one; call it until it returns 0. Set event->size before the
@@ -2105,6 +2228,44 @@ porous_status porous_thread_disconnect(struct porous_thread *thread,
                                        porous_peer peer,
                                        uint32_t code,
                                        uint64_t flush_at_most_us);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Ends a server: newcomers are refused as POROUS_REASON_REFUSED_FULL, and each connection ends when all that was sent
+ * on it was delivered, or `at_most_us` is over: see porous_drain. POROUS_EVENT_DISCONNECTED follows of each peer. Then
+ * call porous_thread_close, which also waits for a drain that is under way, but drops what comes meanwhile.
+ */
+POROUS_API
+porous_status porous_thread_drain(struct porous_thread *thread,
+                                  uint32_t code,
+                                  uint64_t at_most_us);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Puts a suffix behind the end of each datagram to an address, as porous_udp_set_suffix does.
+ * POROUS_OUTPUT_NOT_SUFFIXED tells if it was too long, or too late.
+ *
+ * Errors: POROUS_ERR_ADDRESS.
+ */
+POROUS_API
+porous_status porous_thread_set_suffix(struct porous_thread *thread,
+                                       const struct porous_address *to,
+                                       const void *suffix,
+                                       size_t len);
+#endif
+
+#if defined(POROUS_WITH_UDP)
+/**
+ * Says how the ids of new connections are made, as porous_set_connection_ids does. POROUS_OUTPUT_IDS_UNCHANGED tells if
+ * this host cannot make such ids.
+ *
+ * Errors: POROUS_ERR_IDS_ROTATION, POROUS_ERR_IDS_SERVER_ID, POROUS_ERR_VALUE, POROUS_ERR_UNSUPPORTED.
+ */
+POROUS_API
+porous_status porous_thread_set_connection_ids(struct porous_thread *thread,
+                                               const struct porous_connection_ids *ids);
 #endif
 
 #if defined(POROUS_WITH_UDP)

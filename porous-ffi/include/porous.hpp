@@ -153,6 +153,8 @@ enum class OutputType : std::uint32_t {
   send_progress = POROUS_OUTPUT_SEND_PROGRESS,        ///< How far a packet with a receipt has come.
   receive_progress = POROUS_OUTPUT_RECEIVE_PROGRESS,  ///< How much of a packet has come.
   ended = POROUS_OUTPUT_ENDED,                        ///< The thread has ended by itself.
+  not_suffixed = POROUS_OUTPUT_NOT_SUFFIXED,          ///< Datagrams to an address have the suffix that they had.
+  ids_unchanged = POROUS_OUTPUT_IDS_UNCHANGED,        ///< The ids of new connections are made as before.
 };
 #endif
 
@@ -420,6 +422,43 @@ struct Config : porous_config {
   }
   Config& keepalive(Microseconds t) noexcept { return keepalive_us = detail::microseconds(t), *this; }
   Config& unreliable_age(Microseconds t) noexcept { return unreliable_age_us = detail::microseconds(t), *this; }
+};
+
+/// How a host makes the ids of its connections, for what routes datagrams by them. All fields of
+/// porous_connection_ids are here.
+struct ConnectionIds : porous_connection_ids {
+  /// All bytes look random.
+  ConnectionIds() noexcept : porous_connection_ids{} {
+    size = sizeof(porous_connection_ids);
+    kind = POROUS_IDS_RANDOM;
+  }
+
+  /// Random but for the low bits of the first byte: this is the host with this number on its port.
+  static ConnectionIds sharded(std::uint8_t number, std::uint8_t of_bits) noexcept {
+    ConnectionIds ids;
+    ids.kind = POROUS_IDS_SHARDED;
+    ids.shard = number;
+    ids.bits = of_bits;
+    return ids;
+  }
+
+  /// For a balancer that knows this server by its QUIC-LB id of 1 to 15 bytes, in its configuration 0 to 6.
+  static ConnectionIds quic_lb(std::uint8_t configuration, Bytes server) noexcept {
+    ConnectionIds ids;
+    ids.kind = POROUS_IDS_QUIC_LB;
+    ids.rotation = configuration;
+    // One that is too long is an error when it is set.
+    const auto most = sizeof ids.server_id;
+    ids.server_id_len = static_cast<std::uint8_t>(server.size() > most ? most + 1 : server.size());
+    if (server.size() != 0) std::memcpy(ids.server_id, server.data(), server.size() > most ? most : server.size());
+    return ids;
+  }
+
+  /// The same ids, encrypted with the key that the balancer has.
+  ConnectionIds& encrypted(const std::array<std::uint8_t, 16>& with) noexcept {
+    std::memcpy(key, with.data(), with.size());
+    return has_key = 1, *this;
+  }
 };
 
 /// How a packet is sent.
@@ -774,6 +813,21 @@ class Host {
     const auto status = porous_udp_adopt(&config, socket, &host);
     return made(status, host);
   }
+
+  /// On one port, each for a thread of its own: as many as the list of Host has elements, a power of two from 1 to 128.
+  /// Destroy all of them or none. Nothing is bound after a failure.
+  template <class List>
+  static Status bind_shards(const Config& config, const char* address, List&& hosts) noexcept {
+    std::array<porous_host*, 128> all = {};
+    if (hosts.size() > all.size()) return Status(POROUS_ERR_VALUE);
+    const auto count = static_cast<std::uint32_t>(hosts.size());
+    const auto status = porous_udp_bind_shards(&config, address, count, all.data());
+    auto next = all.begin();
+    if (status >= 0) {
+      for (auto& host : hosts) host = Host(*next++);
+    }
+    return Status(status);
+  }
 #endif
 
   /// Without a socket: the program carries its datagrams and its time.
@@ -829,6 +883,9 @@ class Host {
   Status core_port_closed(const Address& at) noexcept { return Status(porous_core_port_closed(get(), &at)); }
   Status core_port_closed() noexcept { return Status(porous_core_port_closed(get(), nullptr)); }
 
+  /// At the end of a turn: whether it has left datagrams behind that had come, for want of time.
+  Status core_backlog(bool waits) noexcept { return Status(porous_core_backlog(get(), waits)); }
+
 #ifdef POROUS_WITH_SEAL
   /// The time of day, in seconds since 1970 in UTC, by which the host sees whether tokens have expired.
   Status core_unix_time(std::uint64_t seconds) noexcept { return Status(porous_core_unix_time(get(), seconds)); }
@@ -874,6 +931,10 @@ class Host {
   Status set_time_limit(Microseconds t) noexcept {
     return Status(porous_udp_set_time_limit(get(), detail::microseconds(t)));
   }
+  /// Puts up to 32 bytes behind each datagram to a proxy, which removes them: before connect().
+  Status set_suffix(const Address& to, Bytes suffix) noexcept {
+    return Status(porous_udp_set_suffix(get(), &to, suffix.data(), suffix.size()));
+  }
 #endif
 
   // Peers.
@@ -894,6 +955,11 @@ class Host {
     const auto status =
         porous_connect_any(get(), first, addresses.size(), greeting.data(), greeting.size(), &peer.id);
     return detail::written(status, peer);
+  }
+
+  /// Says how the ids of new connections are made.
+  Status set_connection_ids(const ConnectionIds& ids) noexcept {
+    return Status(porous_set_connection_ids(get(), &ids));
   }
 
   /// Lets a peer in that asked by EventType::request.
@@ -1219,6 +1285,18 @@ class Thread {
   }
   Status disconnect(Peer peer, std::uint32_t code = 0, Microseconds flush_at_most = Microseconds(0)) noexcept {
     return Status(porous_thread_disconnect(get(), peer.id, code, detail::microseconds(flush_at_most)));
+  }
+  /// As Host::drain(). EventType::disconnected follows of each peer; then close() the thread.
+  Status drain(std::uint32_t code, Microseconds at_most) noexcept {
+    return Status(porous_thread_drain(get(), code, detail::microseconds(at_most)));
+  }
+  /// As Host::set_suffix(). OutputType::not_suffixed tells if it was too long, or too late.
+  Status set_suffix(const Address& to, Bytes suffix) noexcept {
+    return Status(porous_thread_set_suffix(get(), &to, suffix.data(), suffix.size()));
+  }
+  /// As Host::set_connection_ids(). OutputType::ids_unchanged tells if this host cannot make such ids.
+  Status set_connection_ids(const ConnectionIds& ids) noexcept {
+    return Status(porous_thread_set_connection_ids(get(), &ids));
   }
 
   /// Queues a packet, of which the bytes are copied. OutputType::unsent brings it back if it cannot be sent.

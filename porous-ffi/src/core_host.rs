@@ -9,8 +9,8 @@ use chacha20::ChaCha20Rng;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    ChannelId, Config, Disconnect, Disposition, Ecn, Host, HostStats, Instant, Listen, Payload,
-    Peer, PeerId, Received, SendOptions,
+    ChannelId, Config, ConnectionIds, Disconnect, Disposition, Ecn, Host, HostStats, Instant,
+    Listen, Payload, Peer, PeerId, Received, SendOptions,
 };
 use rand_core::SeedableRng;
 
@@ -124,6 +124,10 @@ impl Level for CoreHost {
     #[cfg(feature = "seal")]
     fn set_security(&mut self, security: Security) {
         self.host.set_security(security);
+    }
+
+    fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), porous_status> {
+        number(self.host.set_connection_ids(ids))
     }
 
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status> {
@@ -324,6 +328,23 @@ pub unsafe extern "C" fn porous_core_timeout(host: *mut porous_host) -> porous_s
         enter(host, |host| {
             let host = host.core()?;
             host.host.handle_timeout(host.now);
+            Ok(POROUS_OK)
+        })
+    }
+}
+
+/// Tells the host whether the turn that began at its time has left datagrams behind that had come, for want of time:
+/// `waits` is 1, or 0 if all were taken in. Call it at the end of each turn. If each turn of a second leaves some, the
+/// host refuses those that want to connect as POROUS_REASON_REFUSED_FULL until a turn leaves none, and `overloaded` of
+/// porous_host_stats counts them. Hosts on sockets know it by themselves.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_core_backlog(host: *mut porous_host, waits: u32) -> porous_status {
+    // SAFETY: a host, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let host = host.core()?;
+            check(waits <= 1, POROUS_ERR_VALUE)?;
+            host.host.handle_backlog(host.now, waits == 1);
             Ok(POROUS_OK)
         })
     }

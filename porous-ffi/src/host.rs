@@ -8,7 +8,8 @@ use alloc::boxed::Box;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
+    ChannelId, ConnectionIds, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received,
+    SendOptions,
 };
 
 use crate::address::porous_address;
@@ -66,6 +67,7 @@ pub(crate) trait Level: Send {
     ) -> Result<PeerId, porous_status>;
     #[cfg(feature = "seal")]
     fn set_security(&mut self, security: Security);
+    fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), porous_status>;
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status>;
     fn refuse(&mut self, peer: PeerId, data: &[u8]) -> Result<(), porous_status>;
     fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status>;

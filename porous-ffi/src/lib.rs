@@ -33,6 +33,7 @@ pub mod core_host;
 pub mod udp_host;
 
 pub mod connect;
+pub mod connection_ids;
 pub mod event;
 pub mod send;
 

@@ -43,6 +43,10 @@ pub const POROUS_OUTPUT_SEND_PROGRESS: u32 = 10;
 pub const POROUS_OUTPUT_RECEIVE_PROGRESS: u32 = 11;
 /// The thread has ended by itself, and with it all connections: `status`; porous_io_error_text says more.
 pub const POROUS_OUTPUT_ENDED: u32 = 12;
+/// Datagrams to an address have the suffix that they had: `status`, and the address in `address`.
+pub const POROUS_OUTPUT_NOT_SUFFIXED: u32 = 13;
+/// The ids of new connections are made as before: `status`.
+pub const POROUS_OUTPUT_IDS_UNCHANGED: u32 = 14;
 
 /// What a network thread tells. A field that does not belong to the type is 0.
 #[repr(C)]
@@ -174,6 +178,13 @@ impl porous_output {
             Output::NotListening(error) => {
                 Self::new(POROUS_OUTPUT_NOT_LISTENING).because(error.status())
             }
+            Output::NotSuffixed { to, error } => Self {
+                address: porous_address::from(to),
+                ..Self::new(POROUS_OUTPUT_NOT_SUFFIXED).because(error.status())
+            },
+            Output::IdsUnchanged(error) => {
+                Self::new(POROUS_OUTPUT_IDS_UNCHANGED).because(error.status())
+            }
             Output::NotAnswered { peer, error } => Self::new(POROUS_OUTPUT_NOT_ANSWERED)
                 .of(peer)
                 .because(error.status()),
@@ -213,7 +224,7 @@ impl porous_output {
                 Self::new(POROUS_OUTPUT_ENDED).because(io_error::remember(&error))
             }
             // A type that a program does not know is to be skipped, and so is this one.
-            Output::NotSuffixed { .. } | Output::IdsUnchanged(_) | _ => zeroed(),
+            _ => zeroed(),
         }
     }
 }

@@ -178,6 +178,8 @@ pub struct porous_host_stats {
     pub receive_errors: u64,
     /// Answers to strangers that were not sent, so that they take no room of peers.
     pub answers_withheld: u64,
+    /// Requests that were refused while more came than the program takes in: see porous_core_backlog.
+    pub overloaded: u64,
 }
 
 /// How far a packet has come.
@@ -196,7 +198,7 @@ pub struct porous_progress {
 
 const _: () = assert!(size_of::<porous_peer_stats>() == 328);
 const _: () = assert!(size_of::<porous_channel_stats>() == 24);
-const _: () = assert!(size_of::<porous_host_stats>() == 480);
+const _: () = assert!(size_of::<porous_host_stats>() == 488);
 const _: () = assert!(size_of::<porous_progress>() == 16);
 sized!(porous_peer_stats, 328);
 sized!(porous_channel_stats, 24);
@@ -316,6 +318,7 @@ impl From<&HostStats> for porous_host_stats {
             accepted: stats.accepted,
             connected: stats.connected,
             source_full: stats.source_full,
+            overloaded: stats.overloaded,
             ..zeroed()
         };
         for (number, to) in (0..=u8::MAX).zip(&mut all.ignored) {

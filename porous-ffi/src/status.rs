@@ -3,7 +3,8 @@
 use core::ffi::{CStr, c_char};
 
 use porous_proto::{
-    AnswerError, BadAddress, ConfigError, ConnectError, ListenError, SendError, UnknownPeer,
+    AnswerError, BadAddress, ConfigError, ConnectError, ConnectionIdsError, ListenError, SendError,
+    UnknownPeer,
 };
 
 /// The answer of a call: 0 if it is done or nothing is there, a positive number if one is there, or a count;
@@ -73,7 +74,7 @@ pub const POROUS_ERR_NO_ADDRESS: i32 = -32;
 pub const POROUS_ERR_TOO_MANY_ADDRESSES: i32 = -33;
 /// The peer does not wait for an answer: answer each POROUS_EVENT_REQUEST once.
 pub const POROUS_ERR_NOT_ASKED: i32 = -34;
-/// A greeting has more than 255 bytes or does not fit request_size, or a refusal has more than 64.
+/// A greeting has more than 255 bytes or does not fit request_size, a refusal more than 64, a suffix more than 32.
 pub const POROUS_ERR_TOO_LONG: i32 = -35;
 /// The host is configured as a client, or without connection ids: it cannot listen.
 pub const POROUS_ERR_CANNOT_LISTEN: i32 = -36;
@@ -113,6 +114,19 @@ pub const POROUS_ERR_CONFIG_REPLY_LIMIT: i32 = -57;
 pub const POROUS_ERR_CONFIG_SUITES: i32 = -58;
 /// A value is zero that must not be.
 pub const POROUS_ERR_CONFIG_ZERO: i32 = -59;
+
+/// The connection ids of this host have no bytes: there is nothing to make.
+pub const POROUS_ERR_IDS_NO_BYTES: i32 = -60;
+/// The connection ids of this host are too short for what they are to tell.
+pub const POROUS_ERR_IDS_TOO_SHORT: i32 = -61;
+/// The bits of a shard are none, or more than 8.
+pub const POROUS_ERR_IDS_SHARD_BITS: i32 = -62;
+/// A shard does not fit its bits.
+pub const POROUS_ERR_IDS_SHARD: i32 = -63;
+/// The number of a QUIC-LB configuration is above 6.
+pub const POROUS_ERR_IDS_ROTATION: i32 = -64;
+/// The QUIC-LB id of a server has no bytes, or more than 15.
+pub const POROUS_ERR_IDS_SERVER_ID: i32 = -65;
 
 /// A host has 2 key pairs, 4 psks and 4 token keys at most.
 pub const POROUS_ERR_SECURITY_TOO_MANY: i32 = -70;
@@ -244,6 +258,20 @@ impl Numbered for ConfigError {
     }
 }
 
+impl Numbered for ConnectionIdsError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::NoBytes => POROUS_ERR_IDS_NO_BYTES,
+            Self::TooShort => POROUS_ERR_IDS_TOO_SHORT,
+            Self::ShardBits => POROUS_ERR_IDS_SHARD_BITS,
+            Self::Shard => POROUS_ERR_IDS_SHARD,
+            Self::Rotation => POROUS_ERR_IDS_ROTATION,
+            Self::ServerId => POROUS_ERR_IDS_SERVER_ID,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
 #[cfg(feature = "seal")]
 impl Numbered for porous_proto::seal::SecurityError {
     fn status(self) -> porous_status {
@@ -274,6 +302,17 @@ impl Numbered for porous_token::TicketError {
             Self::NotBase64 => POROUS_ERR_TICKET_BASE64,
             Self::Version => POROUS_ERR_TICKET_VERSION,
             Self::Malformed => POROUS_ERR_TICKET_MALFORMED,
+            _ => POROUS_ERR_OTHER,
+        }
+    }
+}
+
+#[cfg(feature = "udp")]
+impl Numbered for porous_std::SuffixError {
+    fn status(self) -> porous_status {
+        match self {
+            Self::TooLong => POROUS_ERR_TOO_LONG,
+            Self::Connected => POROUS_ERR_ALREADY_CONNECTED,
             _ => POROUS_ERR_OTHER,
         }
     }
@@ -330,7 +369,7 @@ const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_ERR_NO_ADDRESS, c"no address was given: give at least one to connect to"),
     (POROUS_ERR_TOO_MANY_ADDRESSES, c"at most 8 addresses of a host can be tried: leave some out"),
     (POROUS_ERR_NOT_ASKED, c"the peer does not wait for an answer: answer each POROUS_EVENT_REQUEST once"),
-    (POROUS_ERR_TOO_LONG, c"too long: a greeting has at most 255 bytes and fits request_size, a refusal has at most 64"),
+    (POROUS_ERR_TOO_LONG, c"too long: a greeting has at most 255 bytes and fits request_size, a refusal has at most 64, a suffix at most 32"),
     (POROUS_ERR_CANNOT_LISTEN, c"this host cannot listen: do not configure it as a client, nor without connection ids"),
     (POROUS_ERR_NOT_SEALED, c"this host cannot seal: name suites in its configuration"),
     (POROUS_ERR_SERVER_KEY, c"this is no public key of a server: get the right one from its owner"),
@@ -349,6 +388,12 @@ const TEXTS: &[(porous_status, &CStr)] = &[
     (POROUS_ERR_CONFIG_REPLY_LIMIT, c"limits of replies must be at most 1000000 a second"),
     (POROUS_ERR_CONFIG_SUITES, c"each suite must be named once"),
     (POROUS_ERR_CONFIG_ZERO, c"a value must not be zero"),
+    (POROUS_ERR_IDS_NO_BYTES, c"connection ids have no bytes here: give connection_id_len at least 1"),
+    (POROUS_ERR_IDS_TOO_SHORT, c"connection ids are too short: give connection_id_len at least 2 for shards, and 5 more than the server's id for QUIC-LB"),
+    (POROUS_ERR_IDS_SHARD_BITS, c"a shard has 1 to 8 bits: give as many as tell all shards apart"),
+    (POROUS_ERR_IDS_SHARD, c"the shard does not fit its bits: number the shards from 0 on, or give them more bits"),
+    (POROUS_ERR_IDS_ROTATION, c"a configuration of QUIC-LB is 0 to 6: give the one of the balancer"),
+    (POROUS_ERR_IDS_SERVER_ID, c"the id of a server has 1 to 15 bytes: give the one that the balancer knows"),
     (POROUS_ERR_SECURITY_TOO_MANY, c"a host has two key pairs, four psks and four token keys at most: leave the oldest out"),
     (POROUS_ERR_SECURITY_WEAK, c"a suite has no such secret key: generate another one"),
     (POROUS_ERR_CLAIMS_AUDIENCES, c"a token names at most 4 servers: name none to mean all"),

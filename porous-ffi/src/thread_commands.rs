@@ -12,11 +12,12 @@ use crate::address::porous_address;
 use crate::blob::porous_blob;
 use crate::config::rate;
 use crate::connect::{policy, targets};
+use crate::connection_ids::porous_connection_ids;
 #[cfg(feature = "seal")]
 use crate::credentials::{porous_credentials, porous_secured};
 use crate::host::{farewell, name, porous_peer};
 use crate::packet::porous_packet;
-use crate::pointers::{bytes, fill};
+use crate::pointers::{bytes, fill, read};
 #[cfg(feature = "seal")]
 use crate::security::porous_security;
 use crate::send::porous_send_options;
@@ -257,6 +258,61 @@ pub unsafe extern "C" fn porous_thread_disconnect(
         enter(thread, |worker| {
             let (peer, how) = (name(peer)?, farewell(code, duration(flush_at_most_us)));
             queue(worker.thread()?.disconnect(peer, how))
+        })
+    }
+}
+
+/// Ends a server: newcomers are refused as POROUS_REASON_REFUSED_FULL, and each connection ends when all that was sent
+/// on it was delivered, or `at_most_us` is over: see porous_drain. POROUS_EVENT_DISCONNECTED follows of each peer. Then
+/// call porous_thread_close, which also waits for a drain that is under way, but drops what comes meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_thread_drain(
+    thread: *mut porous_thread,
+    code: u32,
+    at_most_us: u64,
+) -> porous_status {
+    // SAFETY: a thread, as the header demands.
+    unsafe {
+        enter(thread, |worker| {
+            queue(worker.thread()?.drain(code, duration(at_most_us)))
+        })
+    }
+}
+
+/// Puts a suffix behind the end of each datagram to an address, as porous_udp_set_suffix does.
+/// POROUS_OUTPUT_NOT_SUFFIXED tells if it was too long, or too late.
+///
+/// Errors: POROUS_ERR_ADDRESS.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_thread_set_suffix(
+    thread: *mut porous_thread,
+    to: *const porous_address,
+    suffix: *const c_void,
+    len: usize,
+) -> porous_status {
+    // SAFETY: a thread, an address and bytes, as the header demands.
+    unsafe {
+        enter(thread, |worker| {
+            let (to, suffix) = (read(to)?.socket()?, bytes(suffix, len)?);
+            queue(worker.thread()?.set_suffix(to, suffix))
+        })
+    }
+}
+
+/// Says how the ids of new connections are made, as porous_set_connection_ids does. POROUS_OUTPUT_IDS_UNCHANGED tells if
+/// this host cannot make such ids.
+///
+/// Errors: POROUS_ERR_IDS_ROTATION, POROUS_ERR_IDS_SERVER_ID, POROUS_ERR_VALUE, POROUS_ERR_UNSUPPORTED.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_thread_set_connection_ids(
+    thread: *mut porous_thread,
+    ids: *const porous_connection_ids,
+) -> porous_status {
+    // SAFETY: a thread and a struct, as the header demands.
+    unsafe {
+        enter(thread, |worker| {
+            let ids = porous_connection_ids::take(ids)?;
+            queue(worker.thread()?.set_connection_ids(ids))
         })
     }
 }

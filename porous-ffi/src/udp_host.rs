@@ -1,6 +1,6 @@
 //! A host on a UDP socket of its own.
 
-use core::ffi::c_char;
+use core::ffi::{c_char, c_void};
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    ChannelId, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received, SendOptions,
+    ChannelId, ConnectionIds, ConnectionIdsError, Disconnect, HostStats, Listen, Payload, Peer,
+    PeerId, Received, SendOptions,
 };
 use porous_std::{SocketStats, UdpHost};
 
@@ -21,8 +22,11 @@ use crate::event::porous_event;
 use crate::host::{Level, Rate, enter, farewell, porous_host};
 use crate::io_error;
 use crate::panic::guard;
-use crate::pointers::{text, write};
-use crate::status::{POROUS_ERR_ADDRESS, POROUS_OK, number, porous_status};
+use crate::pointers::{bytes, read, text, wanted, write};
+use crate::status::{
+    Numbered, POROUS_ERR_ADDRESS, POROUS_ERR_UNSUPPORTED, POROUS_ERR_VALUE, POROUS_OK, check,
+    number, porous_status,
+};
 use crate::time::{duration, micros};
 
 /// A host on a socket.
@@ -70,6 +74,10 @@ impl Level for BoundHost {
     #[cfg(feature = "seal")]
     fn set_security(&mut self, security: Security) {
         self.0.set_security(security);
+    }
+
+    fn set_connection_ids(&mut self, ids: ConnectionIds) -> Result<(), porous_status> {
+        number(self.0.set_connection_ids(ids))
     }
 
     fn accept(&mut self, peer: PeerId) -> Result<(), porous_status> {
@@ -151,6 +159,14 @@ impl Level for BoundHost {
     }
 }
 
+/// The addresses that a text stands for, as porous_udp_bind takes it.
+fn places(address: &str) -> Result<Vec<SocketAddr>, porous_status> {
+    use std::net::ToSocketAddrs;
+
+    let found = address.to_socket_addrs().map_err(|_| POROUS_ERR_ADDRESS)?;
+    Ok(found.collect())
+}
+
 /// Binds a host to a text as porous_udp_bind takes it.
 ///
 /// # Safety
@@ -160,13 +176,37 @@ pub(crate) unsafe fn bind(
     config: *const porous_config,
     address: *const c_char,
 ) -> Result<UdpHost, porous_status> {
-    use std::net::ToSocketAddrs;
-
     // SAFETY: as the caller promises.
     let (config, address) = unsafe { (porous_config::take(config)?, text(address)?) };
-    let found = address.to_socket_addrs().map_err(|_| POROUS_ERR_ADDRESS)?;
-    let found: Vec<SocketAddr> = found.collect();
-    UdpHost::bind(&found[..], config).map_err(|error| io_error::remember(&error))
+    let bound = UdpHost::bind(&places(address)?[..], config);
+    bound.map_err(|error| io_error::remember(&error))
+}
+
+/// Binds hosts as porous_udp_bind_shards does.
+///
+/// # Safety
+///
+/// The pointers are NULL, or as the header demands.
+unsafe fn bind_shards(
+    config: *const porous_config,
+    address: *const c_char,
+    count: u32,
+) -> Result<Vec<UdpHost>, porous_status> {
+    // SAFETY: as the caller promises.
+    let (config, address) = unsafe { (porous_config::take(config)?, text(address)?) };
+    let count = u8::try_from(count).map_err(|_| POROUS_ERR_VALUE)?;
+    check(count.is_power_of_two(), POROUS_ERR_VALUE)?;
+    let bound = UdpHost::bind_shards(&places(address)?[..], count, config);
+    bound.map_err(|error| {
+        let wrong = error.get_ref();
+        if let Some(wrong) = wrong.and_then(|wrong| wrong.downcast_ref::<ConnectionIdsError>()) {
+            wrong.status()
+        } else if error.kind() == io::ErrorKind::Unsupported {
+            POROUS_ERR_UNSUPPORTED
+        } else {
+            io_error::remember(&error)
+        }
+    })
 }
 
 /// Takes over a socket as porous_udp_adopt does.
@@ -198,6 +238,38 @@ pub unsafe extern "C" fn porous_udp_bind(
     guard(|| {
         // SAFETY: a configuration, a text and a pointer, as the header demands.
         unsafe { porous_host::hand_out(out, || Ok(Box::new(BoundHost(bind(config, address)?)))) }
+    })
+}
+
+/// Makes `count` hosts on one port, each for a thread of its own: shards of one server, for more peers than one thread
+/// can serve. `count` is a power of two from 1 to 128, and `out` has as many places. Each peer is one host's for good,
+/// that to which its handshake came, and the hosts know nothing of each other. They make connection ids as
+/// POROUS_IDS_SHARDED, in the order of `out`, by which the system finds the host of each datagram. The configuration is
+/// that of each host, but for the answers to strangers, which they divide. Give each the same keys, if they seal.
+///
+/// Free all of them or none: while one is missing, the system brings datagrams to the wrong host. Only Linux can do
+/// this.
+///
+/// Errors: those of porous_udp_bind; POROUS_ERR_UNSUPPORTED of other systems, and where this one does not allow it;
+/// POROUS_ERR_VALUE for another count; POROUS_ERR_IDS_NO_BYTES and POROUS_ERR_IDS_TOO_SHORT. Then there is none of the
+/// hosts, and nothing is written to `out`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_bind_shards(
+    config: *const porous_config,
+    address: *const c_char,
+    count: u32,
+    out: *mut *mut porous_host,
+) -> porous_status {
+    guard(|| {
+        // SAFETY: a configuration, a text and an array of `count` pointers, as the header demands.
+        unsafe {
+            // Before the hosts are made: they would be lost.
+            wanted(out)?;
+            for (place, host) in bind_shards(config, address, count)?.into_iter().enumerate() {
+                porous_host::hand_out(out.add(place), || Ok(Box::new(BoundHost(host))))?;
+            }
+            Ok(POROUS_OK)
+        }
     })
 }
 
@@ -343,6 +415,33 @@ pub unsafe extern "C" fn porous_udp_is_blocked(host: *const porous_host) -> poro
     unsafe {
         enter(host, |host| {
             Ok(host.udp()?.0.endpoint().is_blocked().into())
+        })
+    }
+}
+
+/// Puts a suffix of up to 32 bytes behind the end of each datagram to an address, those of the handshake included: a
+/// token by which a proxy at the address, such as Quilkin, knows the server that the datagram is for. The proxy has to
+/// remove it. Without bytes there is no suffix, as at first. Set it before you connect, each time with another token.
+///
+/// Sizes of datagrams count what is sent, with the suffix: those of a connection through the proxy are shorter by its
+/// length, in both directions, but not below 512 bytes. Requests alone get longer. Rates and statistics do not count
+/// suffixes.
+///
+/// Errors: POROUS_ERR_TOO_LONG; POROUS_ERR_ALREADY_CONNECTED while there is a peer at the address; POROUS_ERR_ADDRESS.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn porous_udp_set_suffix(
+    host: *mut porous_host,
+    to: *const porous_address,
+    suffix: *const c_void,
+    len: usize,
+) -> porous_status {
+    // SAFETY: a host, an address and bytes, as the header demands.
+    unsafe {
+        enter(host, |host| {
+            let host = &mut host.udp()?.0;
+            let (to, suffix) = (read(to)?.socket()?, bytes(suffix, len)?);
+            number(host.set_suffix(to, suffix))?;
+            Ok(POROUS_OK)
         })
     }
 }

@@ -109,7 +109,7 @@ namespace Porous.Tests
                 { "INTEGRITY", typeof(Integrity) }, { "SUITE", typeof(Suite) }, { "ECN", typeof(Ecn) },
                 { "LISTEN", typeof(Listen) }, { "EVENT", typeof(EventType) }, { "OUTCOME", typeof(Outcome) },
                 { "REASON", typeof(Reason) }, { "STATE", typeof(State) },
-                { "OUTPUT", typeof(OutputType) },
+                { "OUTPUT", typeof(OutputType) }, { "IDS", typeof(Ids) },
             };
             int found = 0;
             foreach (Match m in Regex.Matches(Header, @"#define POROUS_([A-Z]+)_(\w+) \(?(-?\d+)\)?\n"))

@@ -394,6 +394,72 @@ namespace Porous.Tests
             }
         }
 
+        /// <summary>The id that a host makes so for its first peer, as it stands in a datagram to it.</summary>
+        static byte[] MadeId(ConnectionIds ids)
+        {
+            Config config = Config.Of(Preset.Default);
+            config.ConnectionIdLen = 12;
+            var seed = new byte[32];
+            seed[0] = 1;
+            using (Host server = Host.WithoutSocket(config, seed), client = Host.WithoutSocket(config, new byte[32]
+                { 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2 }))
+            {
+                Address at = Address.Own(new byte[] { 1 }), from = Address.Own(new byte[] { 2 });
+                server.SetConnectionIds(ids);
+                server.Listen(Listen.Open);
+                ulong peer = client.Connect(at);
+                var buffer = new byte[2000];
+                for (ulong now = 5000; now < 10000000; now += 5000)
+                {
+                    Transmit transmit;
+                    server.SetTime(now);
+                    client.SetTime(now);
+                    client.Timeout();
+                    while (client.Output(out transmit, buffer))
+                    {
+                        // Short forms begin with the bits 01, and then with the id.
+                        if (buffer[0] >> 6 == 1) return buffer.Skip(1).Take(12).ToArray();
+                        server.Input(from, Ecn.NotEct, buffer, 0, transmit.Length);
+                    }
+                    server.Timeout();
+                    while (server.Output(out transmit, buffer)) client.Input(at, Ecn.NotEct, buffer, 0, transmit.Length);
+                    client.Send(peer, 0, Mode.Reliable, new byte[] { 1 });
+                }
+            }
+            throw new Failure("no datagram with an id");
+        }
+
+        public static void ids_are_made_for_what_routes_by_them()
+        {
+            Check.Equal(0xA5, (int)MadeId(ConnectionIds.Sharded(0xA5, 8))[0], "shard");
+            byte[] server = { 1, 2, 3 }, key = new byte[16], plain = MadeId(ConnectionIds.QuicLb(2, server));
+            Check.Bytes(new byte[] { 2 << 5 | 11, 1, 2, 3 }, plain.Take(4).ToArray(), "server");
+            byte[] hidden = MadeId(ConnectionIds.QuicLb(2, server, key));
+            key[15] = 1;
+            byte[] other = MadeId(ConnectionIds.QuicLb(2, server, key));
+            Check.Equal(plain[0], hidden[0], "configuration");
+            Check.That(!plain.SequenceEqual(hidden) && !hidden.SequenceEqual(other), "encrypted");
+        }
+
+        public static void hosts_share_a_port()
+        {
+            Host[] hosts;
+            try
+            {
+                hosts = Host.BindShards(4, "127.0.0.1:0", Config.Of(Preset.Default));
+            }
+            catch (PorousException e)
+            {
+                Check.Equal(Status.Unsupported, e.Status, "on systems that cannot");
+                return;
+            }
+            Check.Equal(hosts[0].LocalAddress, hosts[3].LocalAddress, "address");
+            foreach (Host host in hosts) host.Dispose();
+            Check.Throws(Status.Value, () => Host.BindShards(3, "127.0.0.1:0", Config.Of(Preset.Default)));
+            Check.Throws<ArgumentOutOfRangeException>(
+                () => Host.BindShards(129, "127.0.0.1:0", Config.Of(Preset.Default)), "129");
+        }
+
         public static void a_socket_of_the_program_is_adopted()
         {
             var socket = new System.Net.Sockets.Socket(System.Net.Sockets.AddressFamily.InterNetwork,

@@ -128,6 +128,38 @@ namespace Porous.Tests
             }
         }
 
+        public static void ids_that_cannot_be_made_are_told()
+        {
+            using (Host host = Host.WithoutSocket(Default))
+            {
+                Check.Throws(Status.IdsShardBits, () => host.SetConnectionIds(ConnectionIds.Sharded(0, 9)));
+                Check.Throws(Status.IdsShard, () => host.SetConnectionIds(ConnectionIds.Sharded(2, 1)));
+                Check.Throws(Status.IdsRotation, () => host.SetConnectionIds(ConnectionIds.QuicLb(7, new byte[1])));
+                Check.Throws(Status.IdsServerId, () => host.SetConnectionIds(ConnectionIds.QuicLb(0, new byte[0])));
+                Check.Throws(Status.IdsTooShort, () => host.SetConnectionIds(ConnectionIds.QuicLb(0, new byte[1])));
+                Check.Throws<ArgumentException>(() => ConnectionIds.QuicLb(0, new byte[16]), "16 bytes");
+                Check.Throws<ArgumentException>(() => ConnectionIds.QuicLb(0, new byte[1], new byte[15]), "key");
+                host.SetConnectionIds(ConnectionIds.Random());
+                host.Backlog(true);
+                host.Backlog(false);
+                var stats = new HostStats();
+                host.Info(stats);
+                Check.Equal(0UL, stats.Overloaded, "overloaded");
+            }
+        }
+
+        public static void a_suffix_that_is_too_long_or_too_late_is_told()
+        {
+            using (Host host = Host.Bind("127.0.0.1:0", Client))
+            {
+                Address proxy = Address.Parse("127.0.0.1:9");
+                Check.Throws(Status.TooLong, () => host.SetSuffix(proxy, new byte[33]));
+                host.SetSuffix(proxy, new byte[] { 1, 2 });
+                host.Connect(proxy);
+                Check.Throws(Status.AlreadyConnected, () => host.SetSuffix(proxy, new byte[0]));
+            }
+        }
+
         public static void a_seed_that_is_forgotten_or_short_is_told()
         {
             Check.Throws(Status.Value, () => Host.WithoutSocket(Default, new byte[32]));

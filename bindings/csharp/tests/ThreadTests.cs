@@ -207,6 +207,32 @@ namespace Porous.Tests
             Check.Throws(Status.Value, () => HostThread.Adopt((IntPtr)(-1), Config.Of(Preset.Default)));
         }
 
+        public static void settings_that_are_refused_are_told()
+        {
+            using (var threads = new Threads())
+            {
+                Address proxy = Address.Parse("127.0.0.1:9");
+                Check.Equal(Status.Ok, threads.Client.SetSuffix(proxy, new byte[33]), "suffix");
+                Output not = threads.Await(threads.AtClient, OutputType.NotSuffixed);
+                Check.Equal(Status.TooLong, not.Status, "suffix");
+                Check.Equal(proxy, not.Address, "of which address");
+                Check.Equal(Status.Ok, threads.Client.SetConnectionIds(ConnectionIds.Sharded(2, 1)), "ids");
+                Check.Equal(Status.IdsShard, threads.Await(threads.AtClient, OutputType.IdsUnchanged).Status, "ids");
+            }
+        }
+
+        public static void a_thread_that_is_drained_lets_nobody_in()
+        {
+            using (var threads = new Threads().Connected())
+            {
+                Check.Equal(Status.Ok, threads.Server.Drain(9, 10000000), "drain");
+                Check.Equal(9U, threads.Await(threads.AtClient, EventType.Disconnected).Code, "code");
+                threads.AtClient.Clear();
+                threads.Client.Connect(threads.Where);
+                Check.Equal(Reason.RefusedFull, threads.Await(threads.AtClient, EventType.Disconnected).Reason, "reason");
+            }
+        }
+
         public static void a_thread_seals()
         {
             using (var threads = new Threads(c => { c.Suite0 = Suite.ChachaPoly; return c; }))

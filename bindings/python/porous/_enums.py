@@ -84,6 +84,14 @@ class Listen(IntEnum):
     FULL = 3
 
 
+class Ids(IntEnum):
+    """How the connection ids of a host are made."""
+
+    RANDOM = 0
+    SHARDED = 1
+    QUIC_LB = 2
+
+
 class EventType(IntEnum):
     """What an event tells; each type has a class of its own."""
 
@@ -113,6 +121,8 @@ class OutputType(IntEnum):
     SEND_PROGRESS = 10
     RECEIVE_PROGRESS = 11
     ENDED = 12
+    NOT_SUFFIXED = 13
+    IDS_UNCHANGED = 14
 
 
 class Outcome(IntEnum):
@@ -216,6 +226,12 @@ class Status(IntEnum):
     CONFIG_REPLY_LIMIT = -57
     CONFIG_SUITES = -58
     CONFIG_ZERO = -59
+    IDS_NO_BYTES = -60
+    IDS_TOO_SHORT = -61
+    IDS_SHARD_BITS = -62
+    IDS_SHARD = -63
+    IDS_ROTATION = -64
+    IDS_SERVER_ID = -65
     SECURITY_TOO_MANY = -70
     SECURITY_WEAK = -71
     CLAIMS_AUDIENCES = -72

@@ -24,7 +24,7 @@ class AddressError(Error, ValueError):
 
 
 class ConfigError(Error, ValueError):
-    """A configuration breaks a rule."""
+    """A configuration breaks a rule, or connection ids cannot be made so."""
 
 
 class PeerError(Error):
@@ -91,7 +91,7 @@ def error_of(status: int) -> Error:
         return _refused(status)
     if Status.ADDRESS_ITSELF <= status <= Status.ADDRESS_FAMILY:
         return AddressError(status)
-    if Status.CONFIG_ZERO <= status <= Status.CONFIG_CHANNELS:
+    if Status.IDS_SERVER_ID <= status <= Status.CONFIG_CHANNELS:
         return ConfigError(status)
     if Status.TICKET_MALFORMED <= status <= Status.SECURITY_TOO_MANY:
         return SealError(status)

@@ -26,6 +26,7 @@ from ._values import (
     Blob,
     BytesLike,
     Config,
+    ConnectionIds,
     Event,
     Packet,
     Received,
@@ -93,6 +94,10 @@ class BaseHost:
         checked(library.connect_any(self._host, places, len(to), greeting, len(greeting), peer))
         self._changed()
         return peer.value
+
+    def set_connection_ids(self, ids: ConnectionIds) -> None:
+        """Says how the ids of new connections are made: connections that are there keep theirs."""
+        checked(library.set_connection_ids(self._host, ids.raw()))
 
     def accept(self, peer: int) -> None:
         """Lets a peer in that asked by Request."""
@@ -334,6 +339,20 @@ class Host(BaseHost):
         checked(library.udp_adopt((config or Config()).raw(), fileno, host._host))
         return host
 
+    @classmethod
+    def bind_shards(cls: Type[_H], count: int, config: Optional[Config] = None, address: str = "0.0.0.0:0") -> List[_H]:
+        """Hosts on one port, each for a thread of its own: a power of two from 1 to 128. Close all of them or none. Only
+        Linux can do this."""
+        handles = (ctypes.c_void_p * max(count, 1))()
+        checked(library.udp_bind_shards((config or Config()).raw(), address.encode(), count, handles))
+        hosts = []
+        for handle in handles:
+            host = cls.__new__(cls)
+            BaseHost.__init__(host)
+            host._host.value = handle
+            hosts.append(host)
+        return hosts
+
     def step(self) -> None:
         """Takes in what has come, does what is due, and sends. Never blocks."""
         checked(library.udp_step(self._host))
@@ -378,6 +397,12 @@ class Host(BaseHost):
     def set_time_limit(self, limit: float) -> None:
         """How many seconds one step takes datagrams in at most, and sends them."""
         checked(library.udp_set_time_limit(self._host, microseconds(limit)))
+
+    def set_suffix(self, to: Union[Address, str], suffix: BytesLike) -> None:
+        """Puts up to 32 bytes behind each datagram to a proxy, which knows the server by them and removes them: before
+        connect(). Without bytes there is no suffix."""
+        suffix = bytes_of(suffix)
+        checked(library.udp_set_suffix(self._host, raw_address(to), suffix, len(suffix)))
 
 
 class CoreHost(BaseHost):
@@ -448,3 +473,7 @@ class CoreHost(BaseHost):
     def port_closed(self, at: Union[Address, str, None] = None) -> None:
         """Nothing is bound to the port of this address; None if the system does not say of which."""
         checked(library.core_port_closed(self._host, None if at is None else raw_address(at)))
+
+    def backlog(self, waits: bool) -> None:
+        """At the end of a turn: whether it has left datagrams behind that had come, for want of time."""
+        checked(library.core_backlog(self._host, bool(waits)))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     Bytes5 = ctypes.Array[ctypes.c_uint8]
     Bytes6 = ctypes.Array[ctypes.c_uint8]
     Bytes7 = ctypes.Array[ctypes.c_uint8]
+    Bytes15 = ctypes.Array[ctypes.c_uint8]
+    Bytes16 = ctypes.Array[ctypes.c_uint8]
     Bytes24 = ctypes.Array[ctypes.c_uint8]
     Bytes32 = ctypes.Array[ctypes.c_uint8]
     Bytes64 = ctypes.Array[ctypes.c_uint8]
@@ -27,7 +29,8 @@ else:
     U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
     Pointer = ctypes.c_void_p
     Bytes4, Bytes5, Bytes6, Bytes7 = (U8 * n for n in (4, 5, 6, 7))
-    Bytes24, Bytes32, Bytes64, Bytes65, Bytes255 = (U8 * n for n in (24, 32, 64, 65, 255))
+    Bytes15, Bytes16, Bytes24 = (U8 * n for n in (15, 16, 24))
+    Bytes32, Bytes64, Bytes65, Bytes255 = (U8 * n for n in (32, 64, 65, 255))
     Numbers4, Numbers16, Numbers32 = U64 * 4, U64 * 16, U64 * 32
 
 _S = TypeVar("_S", bound="Struct")
@@ -137,6 +140,20 @@ class RawTransmit(Struct):
     dont_fragment: U8
     to_stranger: U8
     reserved: Bytes5
+
+
+@struct("porous_connection_ids")
+class RawConnectionIds(Struct):
+    size: U32
+    kind: U8
+    shard: U8
+    bits: U8
+    rotation: U8
+    server_id: Bytes15
+    server_id_len: U8
+    key: Bytes16
+    has_key: U8
+    reserved: Bytes7
 
 
 @struct("porous_event")
@@ -266,6 +283,7 @@ class HostStats(Struct):
     send_delayed: U64
     receive_errors: U64
     answers_withheld: U64
+    overloaded: U64
 
 
 @struct("porous_progress")

@@ -11,6 +11,7 @@ from ._enums import (
     Congestion,
     Ecn,
     EventType,
+    Ids,
     Integrity,
     Mode,
     Outcome,
@@ -22,7 +23,7 @@ from ._enums import (
 )
 from ._errors import checked
 from ._library import library
-from ._structs import RawAddress, RawChannel, RawConfig, RawEvent, RawSendOptions
+from ._structs import RawAddress, RawChannel, RawConfig, RawConnectionIds, RawEvent, RawSendOptions
 
 #: Bytes to be sent: bytes, bytearray, memoryview and what else has a buffer.
 BytesLike = Union[bytes, bytearray, memoryview]
@@ -188,6 +189,51 @@ class Config:
         if len(self.suites) > len(raw.suites):
             raise ValueError("4 suites at most")
         raw.suites[: len(self.suites)] = list(self.suites)
+        return raw
+
+
+@dataclass(frozen=True)
+class ConnectionIds:
+    """How a host makes the ids of its connections, for what routes datagrams by them. Without anything they look
+    random. All have the length Config.connection_id_len."""
+
+    kind: Ids = Ids.RANDOM
+    #: Of Ids.SHARDED: the number of this host on its port, and the bits that tell it, 1 to 8.
+    shard: int = 0
+    bits: int = 0
+    #: Of Ids.QUIC_LB: the balancer's configuration, 0 to 6, and by which 1 to 15 bytes it knows this server.
+    rotation: int = 0
+    server_id: bytes = b""
+    #: The balancer's key of 16 bytes, by which ids are encrypted.
+    key: Optional[bytes] = None
+
+    @classmethod
+    def sharded(cls, shard: int, bits: int) -> "ConnectionIds":
+        """For several hosts on one port."""
+        return cls(Ids.SHARDED, shard, bits)
+
+    @classmethod
+    def quic_lb(cls, rotation: int, server_id: BytesLike, key: Optional[BytesLike] = None) -> "ConnectionIds":
+        """For a balancer that knows the servers by their QUIC-LB ids."""
+        return cls(
+            Ids.QUIC_LB,
+            rotation=rotation,
+            server_id=bytes_of(server_id),
+            key=None if key is None else bytes_of(key),
+        )
+
+    def raw(self) -> RawConnectionIds:
+        if len(self.server_id) > 15:
+            raise ValueError("the id of a server has 15 bytes at most")
+        if self.key is not None and len(self.key) != 16:
+            raise ValueError("a key has 16 bytes")
+        raw = RawConnectionIds.sized()
+        for name in ("kind", "shard", "bits", "rotation"):
+            set_number(raw, name, getattr(self, name))
+        raw.server_id[: len(self.server_id)] = list(self.server_id)
+        raw.server_id_len = len(self.server_id)
+        if self.key is not None:
+            raw.key[:], raw.has_key = list(self.key), 1
         return raw
 
 

@@ -107,6 +107,53 @@ class TestPair(unittest.TestCase):
         packets = [self.pair.packet(self.server, self.there) for _ in range(2)]
         self.assertEqual(sorted(len(packet.data) for packet in packets), [3, 200_000])
 
+    def made_id(self, ids):
+        """The id that a host makes so for its first peer, as it stands in a datagram to it."""
+        pair = Pair(porous.Config(connection_id_len=12))
+        pair.server.set_connection_ids(ids)
+        peer, _ = pair.connect()
+        pair.client.send(peer, b"hello")
+        to_server = pair.ways[0][3]
+        # Short forms begin with the bits 01, and then with the id.
+        found = pair.until(lambda: next((d.data for d in to_server if d.data[0] >> 6 == 1), None))
+        return found[1:13]
+
+    def test_ids_are_made_for_what_routes_by_them(self):
+        sharded = porous.ConnectionIds.sharded(0xA5, 8)
+        self.assertEqual(self.made_id(sharded)[0], 0xA5)
+        plain = self.made_id(porous.ConnectionIds.quic_lb(2, b"srv"))
+        self.assertEqual(plain[:4], bytes([2 << 5 | 11]) + b"srv")
+        hidden = [self.made_id(porous.ConnectionIds.quic_lb(2, b"srv", key)) for key in (bytes(16), b"k" * 16)]
+        self.assertEqual({first[0] for first in hidden}, {plain[0]})
+        self.assertEqual(len({plain, *hidden}), 3)
+
+    def test_ids_that_cannot_be_made_are_told(self):
+        made = porous.ConnectionIds
+        for ids, status in (
+            (made.sharded(0, 0), Status.IDS_SHARD_BITS),
+            (made.sharded(2, 1), Status.IDS_SHARD),
+            (made.quic_lb(7, b"a"), Status.IDS_ROTATION),
+            (made.quic_lb(0, b""), Status.IDS_SERVER_ID),
+            (made.quic_lb(0, b"a"), Status.IDS_TOO_SHORT),
+        ):
+            with self.assertRaises(porous.ConfigError) as raised:
+                self.server.set_connection_ids(ids)
+            self.assertEqual(raised.exception.status, status)
+        for ids in (made.quic_lb(0, b"a" * 16), made.quic_lb(0, b"a", b"short"), made.sharded(256, 8)):
+            with self.assertRaises(ValueError):
+                self.server.set_connection_ids(ids)
+        self.server.set_connection_ids(made())
+
+    def test_a_host_with_more_than_it_can_take_in_lets_nobody_in(self):
+        for _ in range(220):
+            self.pair.turn()
+            self.server.backlog(True)
+        self.client.connect(PLACES["server"])
+        self.assertEqual(self.pair.event(self.client, porous.Disconnected).reason, Reason.REFUSED_FULL)
+        self.assertEqual(self.server.host_info().overloaded, 1)
+        self.server.backlog(False)
+        self.connect()
+
     def test_what_is_known_is_told(self):
         self.connect()
         stats = self.client.peer_info(self.peer)

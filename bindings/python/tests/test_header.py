@@ -21,6 +21,7 @@ FAMILIES = {
     "POROUS_INTEGRITY_": porous.Integrity,
     "POROUS_SUITE_": porous.Suite,
     "POROUS_ECN_": porous.Ecn,
+    "POROUS_IDS_": porous.Ids,
     "POROUS_LISTEN_": porous.Listen,
     "POROUS_EVENT_": porous.EventType,
     "POROUS_OUTCOME_": porous.Outcome,

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import gc
 import socket
+import sys
 import unittest
 
 import porous
@@ -105,6 +106,42 @@ class TestUdp(unittest.TestCase):
         for address in ("0.0.0.0:0", "255.255.255.255:5", str(self.server.address)):
             with self.assertRaises(porous.AddressError):
                 self.server.connect(address)
+
+    def test_a_suffix_stands_behind_the_datagrams_to_a_proxy(self):
+        proxy = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.addCleanup(proxy.close)
+        proxy.bind(("127.0.0.1", 0))
+        proxy.settimeout(10)
+        at = "127.0.0.1:%d" % proxy.getsockname()[1]
+        client = self.client()
+        client.set_suffix(at, b"token")
+        client.connect(at)
+        client.step()
+        datagram = proxy.recv(2000)
+        self.assertEqual((len(datagram), datagram[-5:]), (1205, b"token"))
+        with self.assertRaises(porous.Error) as raised:
+            client.set_suffix(at, b"")
+        self.assertEqual(raised.exception.status, porous.Status.ALREADY_CONNECTED)
+        with self.assertRaises(porous.Error) as raised:
+            client.set_suffix("127.0.0.1:9", b"x" * 33)
+        self.assertEqual(raised.exception.status, porous.Status.TOO_LONG)
+
+    @unittest.skipUnless(sys.platform == "linux", "no other system can do it")
+    def test_shards_share_a_port(self):
+        hosts = porous.Host.bind_shards(4, address="127.0.0.1:0")
+        self.assertEqual(len({str(host.address) for host in hosts}), 1)
+        client = self.client()
+        for host in hosts:
+            self.addCleanup(host.close)
+            host.listen()
+        peer = client.connect(hosts[0].address)
+        until([client, *hosts], lambda: client.peer_state(peer) is porous.State.CONNECTED)
+        self.assertEqual(sum(len(host.peers()) for host in hosts), 1)
+        for count in (0, 3, 256):
+            with self.assertRaises(porous.ValueOutOfRange):
+                porous.Host.bind_shards(count, address="127.0.0.1:0")
+        with self.assertRaises(porous.ConfigError):
+            porous.Host.bind_shards(2, porous.Config(connection_id_len=1), "127.0.0.1:0")
 
     def test_a_host_that_nobody_has_any_more_is_freed(self):
         host = porous.Host(address="127.0.0.1:0")

@@ -62,6 +62,7 @@ int main(void) {
   porous_address places[2] = {{0}};
   porous_host *server, *client;
   porous_event event = {0};
+  porous_connection_ids ids = {0};
   porous_peer peer;
   uint64_t bytes, peak, now;
   int is_there = 0, is_said = 0;
@@ -78,6 +79,15 @@ int main(void) {
   places[0].kind = places[1].kind = POROUS_ADDRESS_OWN;
   places[0].len = places[1].len = 1;
   places[1].bytes[0] = 1;
+  ids.size = sizeof ids;
+  ids.kind = POROUS_IDS_QUIC_LB;
+  ids.server_id_len = ids.has_key = 1;
+#ifdef POROUS_WITHOUT_STD
+  /* Built without the feature `quic-lb`. */
+  MUST(porous_set_connection_ids(server, &ids) == POROUS_ERR_UNSUPPORTED);
+#else
+  MUST(porous_set_connection_ids(server, &ids) == POROUS_ERR_IDS_TOO_SHORT);
+#endif
   MUST(porous_listen(server, POROUS_LISTEN_OPEN) == 0);
   MUST(porous_connect(client, &places[0], &peer) == 0);
   MUST(all.blocks > 0);

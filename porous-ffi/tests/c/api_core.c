@@ -1,6 +1,8 @@
 /* Each function of hosts, on hosts without sockets, and each error. */
 #include "check.h"
 
+#include <stddef.h>
+
 static porous_host *pair[2];
 
 /* A server and a client, which are connected; returns the names that they have for each other. */
@@ -49,6 +51,7 @@ static void making(void) {
   IS(porous_udp_deadline(host, NULL), POROUS_ERR_KIND);
   IS(porous_udp_is_blocked(host), POROUS_ERR_KIND);
   IS(porous_udp_set_time_limit(host, 0), POROUS_ERR_KIND);
+  IS(porous_udp_set_suffix(host, NULL, NULL, 0), POROUS_ERR_KIND);
   IS(porous_host_free(host), POROUS_OK);
 }
 
@@ -477,6 +480,144 @@ static void draining(void) {
   network_free(&net);
 }
 
+/* What is wrong with connection ids, told before anything changes. */
+static void bad_ids(void) {
+  porous_config config = preset(POROUS_PRESET_DEFAULT);
+  porous_connection_ids random = ids_of(POROUS_IDS_RANDOM), ids = ids_of(POROUS_IDS_SHARDED);
+  porous_host *host;
+  config.connection_id_len = 12;
+  host = core_host(&config, 1);
+  IS(porous_set_connection_ids(host, NULL), POROUS_ERR_NULL);
+  IS(porous_set_connection_ids(host, &random), POROUS_OK);
+  random.size--;
+  IS(porous_set_connection_ids(host, &random), POROUS_ERR_VERSION);
+  random = ids_of(3);
+  IS(porous_set_connection_ids(host, &random), POROUS_ERR_VALUE);
+  random = ids_of(POROUS_IDS_RANDOM);
+  random.reserved[6] = 1;
+  IS(porous_set_connection_ids(host, &random), POROUS_ERR_VALUE);
+  random = ids_of(POROUS_IDS_RANDOM);
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_SHARD_BITS);
+  ids.bits = 9;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_SHARD_BITS);
+  ids.bits = 2;
+  ids.shard = 4;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_SHARD);
+  ids.kind = POROUS_IDS_QUIC_LB;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_SERVER_ID);
+  ids.server_id_len = 16;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_SERVER_ID);
+  ids.server_id_len = 8;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_TOO_SHORT);
+  ids.server_id_len = 7;
+  ids.rotation = 7;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_ROTATION);
+  ids.rotation = 6;
+  ids.has_key = 2;
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_VALUE);
+  ids.has_key = 1;
+  IS(porous_set_connection_ids(host, &ids), POROUS_OK);
+  IS(porous_host_free(host), POROUS_OK);
+  config.connection_id_len = POROUS_NO_CONNECTION_IDS;
+  host = core_host(&config, 1);
+  IS(porous_set_connection_ids(host, &ids), POROUS_ERR_IDS_NO_BYTES);
+  IS(porous_set_connection_ids(host, &random), POROUS_OK);
+  IS(porous_host_free(host), POROUS_OK);
+}
+
+/* The next datagram to a host that has an id: the upper bits of such a one are 01, and the id is behind that byte. */
+static const datagram *short_form_to(network *net, uint32_t to) {
+  uint32_t turns, i;
+  for (turns = 0; turns < 100; turns++) {
+    for (i = 0; i < net->used; i++) {
+      if (net->under_way[i].to == to && net->under_way[i].bytes[0] >> 6 == 1) {
+        return &net->under_way[i];
+      }
+    }
+    network_turn(net);
+  }
+  fprintf(stderr, "no short form to host %u\n", (unsigned)to);
+  exit(1);
+}
+
+/* The id that a host makes so for its first peer, as it stands in a datagram to the host. */
+static void made_id(porous_connection_ids ids, uint8_t id[12]) {
+  porous_config config = preset(POROUS_PRESET_DEFAULT);
+  porous_address server = own_address(0);
+  porous_peer peer;
+  network net;
+  config.connection_id_len = 12;
+  pair[0] = core_host(&config, 1);
+  pair[1] = core_host(&config, 2);
+  network_new(&net, pair, 2, 0);
+  IS(porous_set_connection_ids(pair[0], &ids), POROUS_OK);
+  IS(porous_listen(pair[0], POROUS_LISTEN_OPEN), POROUS_OK);
+  IS(porous_connect(pair[1], &server, &peer), POROUS_OK);
+  network_wait(&net, 1, POROUS_EVENT_CONNECTED);
+  IS(porous_send(pair[1], peer, 0, POROUS_RELIABLE, "hello", 5), POROUS_OK);
+  memcpy(id, &short_form_to(&net, 0)->bytes[1], 12);
+  network_free(&net);
+}
+
+static void naming(void) {
+  porous_connection_ids ids = ids_of(POROUS_IDS_SHARDED);
+  uint8_t plain[12], first[12], second[12];
+  ids.shard = 0xA5;
+  ids.bits = 8;
+  made_id(ids, plain);
+  HOLDS(plain[0] == 0xA5);
+  ids = ids_of(POROUS_IDS_QUIC_LB);
+  ids.rotation = 2;
+  memcpy(ids.server_id, "srv", 3);
+  ids.server_id_len = 3;
+  made_id(ids, plain);
+  HOLDS(plain[0] == (2 << 5 | 11) && memcmp(&plain[1], "srv", 3) == 0);
+  ids.has_key = 1;
+  made_id(ids, first);
+  HOLDS(first[0] == plain[0] && memcmp(&first[1], &plain[1], 11) != 0);
+  made_id(ids, second);
+  HOLDS(memcmp(first, second, 12) == 0);
+  ids.key[15] = 1;
+  made_id(ids, second);
+  HOLDS(memcmp(first, second, 12) != 0);
+}
+
+/* A server to which more comes for more than a second than it takes in. */
+static void overloaded(void) {
+  porous_config config = preset(POROUS_PRESET_DEFAULT);
+  porous_address server = own_address(0);
+  porous_host_stats stats;
+  porous_event event;
+  porous_peer peer;
+  network net;
+  uint32_t turns;
+  memset(&stats, 0, sizeof stats);
+  stats.size = sizeof stats;
+  pair[0] = core_host(&config, 1);
+  pair[1] = core_host(&config, 2);
+  network_new(&net, pair, 2, 0);
+  IS(porous_listen(pair[0], POROUS_LISTEN_OPEN), POROUS_OK);
+  IS(porous_core_backlog(pair[0], 2), POROUS_ERR_VALUE);
+  for (turns = 0; turns < 220; turns++) {
+    network_turn(&net);
+    IS(porous_core_backlog(pair[0], 1), POROUS_OK);
+  }
+  IS(porous_connect(pair[1], &server, &peer), POROUS_OK);
+  event = network_wait(&net, 1, POROUS_EVENT_DISCONNECTED);
+  HOLDS(event.reason == POROUS_REASON_REFUSED_FULL);
+  IS(porous_host_info(pair[0], &stats), POROUS_OK);
+  HOLDS(stats.overloaded == 1);
+  IS(porous_core_backlog(pair[0], 0), POROUS_OK);
+  IS(porous_connect(pair[1], &server, &peer), POROUS_OK);
+  network_wait(&net, 0, POROUS_EVENT_CONNECTED);
+  /* A program that was compiled before there was the count. */
+  stats.overloaded = 77;
+  stats.size = offsetof(porous_host_stats, overloaded);
+  IS(porous_host_info(pair[0], &stats), POROUS_OK);
+  HOLDS(stats.overloaded == 77 && stats.connected == 1);
+  network_free(&net);
+}
+
 /* Each function with a host takes NULL for it. */
 static void nobody(void) {
   IS(porous_listen(NULL, 0), POROUS_ERR_NULL);
@@ -517,6 +658,8 @@ static void nobody(void) {
   IS(porous_core_buffer_size(NULL, NULL), POROUS_ERR_NULL);
   IS(porous_core_unreachable(NULL, NULL), POROUS_ERR_NULL);
   IS(porous_core_port_closed(NULL, NULL), POROUS_ERR_NULL);
+  IS(porous_core_backlog(NULL, 0), POROUS_ERR_NULL);
+  IS(porous_set_connection_ids(NULL, NULL), POROUS_ERR_NULL);
   IS(porous_core_unix_time(NULL, 0), POROUS_ERR_NULL);
 }
 
@@ -531,6 +674,9 @@ int main(void) {
   roaming();
   busy();
   draining();
+  bad_ids();
+  naming();
+  overloaded();
   nobody();
   return 0;
 }

@@ -242,6 +242,78 @@ static void refusals(void) {
   IS(porous_thread_free(client), POROUS_OK);
 }
 
+/* What is set before the connections that it concerns. */
+static void settings(void) {
+  porous_thread *thread = bound(POROUS_PRESET_DEFAULT);
+  porous_connection_ids ids = ids_of(POROUS_IDS_SHARDED);
+  porous_address proxy, nowhere = own_address(1);
+  porous_output output;
+  uint8_t token[33];
+  memset(token, 9, sizeof token);
+  IS(porous_address_parse("127.0.0.1:9", &proxy), POROUS_OK);
+  IS(porous_thread_set_suffix(thread, NULL, token, 1), POROUS_ERR_NULL);
+  IS(porous_thread_set_suffix(thread, &proxy, NULL, 1), POROUS_ERR_NULL);
+  IS(porous_thread_set_suffix(thread, &nowhere, token, 1), POROUS_ERR_ADDRESS);
+  IS(porous_thread_set_suffix(thread, &proxy, token, 32), POROUS_OK);
+  IS(porous_thread_set_suffix(thread, &proxy, token, 33), POROUS_OK);
+  output = told(thread, POROUS_OUTPUT_NOT_SUFFIXED, 0);
+  HOLDS(output.status == POROUS_ERR_TOO_LONG && memcmp(&output.address, &proxy, sizeof proxy) == 0);
+  IS(porous_thread_connect(thread, &proxy, 1, NULL, 0), POROUS_OK);
+  IS(porous_thread_set_suffix(thread, &proxy, NULL, 0), POROUS_OK);
+  IS(told(thread, POROUS_OUTPUT_NOT_SUFFIXED, 0).status, POROUS_ERR_ALREADY_CONNECTED);
+
+  IS(porous_thread_set_connection_ids(thread, NULL), POROUS_ERR_NULL);
+  IS(porous_thread_set_connection_ids(thread, &ids), POROUS_OK);
+  IS(told(thread, POROUS_OUTPUT_IDS_UNCHANGED, 0).status, POROUS_ERR_IDS_SHARD_BITS);
+  ids.bits = 1;
+  IS(porous_thread_set_connection_ids(thread, &ids), POROUS_OK);
+  ids.kind = POROUS_IDS_QUIC_LB;
+  IS(porous_thread_set_connection_ids(thread, &ids), POROUS_ERR_IDS_SERVER_ID);
+  ids.server_id_len = 1;
+  ids.rotation = 7;
+  IS(porous_thread_set_connection_ids(thread, &ids), POROUS_ERR_IDS_ROTATION);
+  ids.rotation = 0;
+  IS(porous_thread_set_connection_ids(thread, &ids), POROUS_OK);
+  IS(told(thread, POROUS_OUTPUT_IDS_UNCHANGED, 0).status, POROUS_ERR_IDS_TOO_SHORT);
+  IS(porous_thread_free(thread), POROUS_OK);
+}
+
+/* A server that is told to stop delivers what it has sent, and lets nobody in. */
+static void draining(void) {
+  porous_thread *server = bound(POROUS_PRESET_DEFAULT), *client = bound(POROUS_PRESET_CLIENT);
+  porous_security security;
+  porous_send_options options;
+  porous_address to;
+  porous_output output;
+  porous_peer guest;
+  memset(&security, 0, sizeof security);
+  security.size = sizeof security;
+  security.allow_plain = 1;
+  IS(porous_send_options_init(&options, sizeof options, POROUS_RELIABLE), POROUS_OK);
+  IS(porous_thread_address(server, &to), POROUS_OK);
+  IS(porous_thread_set_security(server, &security), POROUS_OK);
+  IS(porous_thread_listen(server, POROUS_LISTEN_OPEN), POROUS_OK);
+  IS(porous_thread_connect(client, &to, 1, NULL, 0), POROUS_OK);
+  told(client, POROUS_OUTPUT_EVENT, POROUS_EVENT_CONNECTED);
+  guest = told(server, POROUS_OUTPUT_EVENT, POROUS_EVENT_CONNECTED).peer;
+  IS(porous_thread_send(server, guest, 0, "so long", 7, &options), POROUS_OK);
+  IS(porous_thread_drain(server, 5, 30000000), POROUS_OK);
+  IS(porous_thread_send(server, guest, 0, "late", 4, &options), POROUS_ERR_DISCONNECTING);
+  output = told(client, POROUS_OUTPUT_PACKET, 0);
+  HOLDS(output.what.len == 7);
+  porous_packet_free(output.packet);
+  output = told(client, POROUS_OUTPUT_EVENT, POROUS_EVENT_DISCONNECTED);
+  HOLDS(output.event.reason == POROUS_REASON_BY_PEER && output.event.code == 5);
+  IS((int64_t)told(server, POROUS_OUTPUT_EVENT, POROUS_EVENT_DISCONNECTED).peer, (int64_t)guest);
+  IS(porous_thread_connect(client, &to, 1, NULL, 0), POROUS_OK);
+  output = told(client, POROUS_OUTPUT_EVENT, POROUS_EVENT_DISCONNECTED);
+  HOLDS(output.event.reason == POROUS_REASON_REFUSED_FULL);
+  IS(porous_thread_close(server, 0, 0), POROUS_OK);
+  IS(porous_thread_drain(server, 5, 0), POROUS_ERR_THREAD_ENDED);
+  IS(porous_thread_free(client), POROUS_OK);
+  IS(porous_thread_free(server), POROUS_OK);
+}
+
 static void nobody(void) {
   IS(porous_thread_poll(NULL, NULL), POROUS_ERR_NULL);
   IS(porous_thread_address(NULL, NULL), POROUS_ERR_NULL);
@@ -259,6 +331,9 @@ static void nobody(void) {
   IS(porous_thread_send_packet(NULL, 1, 0, NULL), POROUS_ERR_NULL);
   IS(porous_thread_cancel(NULL, 1, 0, 0), POROUS_ERR_NULL);
   IS(porous_thread_disconnect(NULL, 1, 0, 0), POROUS_ERR_NULL);
+  IS(porous_thread_drain(NULL, 0, 0), POROUS_ERR_NULL);
+  IS(porous_thread_set_suffix(NULL, NULL, NULL, 0), POROUS_ERR_NULL);
+  IS(porous_thread_set_connection_ids(NULL, NULL), POROUS_ERR_NULL);
   IS(porous_thread_ask_stats(NULL), POROUS_ERR_NULL);
   IS(porous_thread_ask_peer_stats(NULL, 1), POROUS_ERR_NULL);
   IS(porous_thread_ask_send_progress(NULL, 1, 0, 0), POROUS_ERR_NULL);
@@ -276,6 +351,8 @@ int main(void) {
   conversation();
   coming_back();
   refusals();
+  settings();
+  draining();
   nobody();
   return 0;
 }

@@ -155,6 +155,7 @@ static void make_host(world *of) {
   config.channels = channels;
   config.channel_count = chance(of, 90) ? 1 + below(of, 4) : 0;
   config.timeout_us = 2000000;
+  config.connection_id_len = (uint8_t)(chance(of, 50) ? 0 : 4 + below(of, 17));
   if (chance(of, 40)) {
     config.suites[0] = (uint8_t)(1 + below(of, 2));
   }
@@ -476,12 +477,27 @@ static void look(world *of) {
   free(text);
 }
 
+static void name_connections(world *of) {
+  porous_connection_ids *ids = (porous_connection_ids *)memory(of, sizeof *ids);
+  memset(ids, 0, sizeof *ids);
+  ids->kind = (uint8_t)below(of, 4);
+  ids->bits = (uint8_t)below(of, 10);
+  ids->shard = (uint8_t)below(of, 8);
+  ids->rotation = (uint8_t)below(of, 8);
+  ids->server_id_len = (uint8_t)below(of, 4);
+  ids->has_key = (uint8_t)below(of, 2);
+  spoil(of, ids, sizeof ids->size, sizeof *ids);
+  ids->size = spoiled_size(of, sizeof *ids);
+  CALL(of, porous_set_connection_ids(host(of), chance(of, 95) ? ids : NULL));
+  free(ids);
+}
+
 static void command(world *of) {
   porous_address where = address(of);
   uint8_t data[65] = {0};
   porous_host *at;
   porous_peer peer = peer_of(of, &at);
-  switch (below(of, 12)) {
+  switch (below(of, 14)) {
     case 0: CALL(of, porous_listen(host(of), chance(of, 80) ? POROUS_LISTEN_OPEN : small(of))); break;
     case 1: CALL(of, porous_accept(at, peer)); break;
     case 2: CALL(of, porous_refuse(at, peer, data, below(of, 66))); break;
@@ -504,7 +520,9 @@ static void command(world *of) {
     case 7: CALL(of, porous_set_channel_rate(at, peer, (uint8_t)small(of), (uint32_t)number(of))); break;
     case 8: CALL(of, porous_set_host_send_rate(host(of), (uint32_t)number(of))); break;
     case 9: CALL(of, porous_core_unreachable(host(of), &where)); break;
-    case 10: CALL(of, porous_core_port_closed(host(of), chance(of, 50) ? &where : NULL)); break;
+    case 10: name_connections(of); break;
+    case 11: CALL(of, porous_core_backlog(host(of), chance(of, 90) ? below(of, 2) : small(of))); break;
+    case 12: CALL(of, porous_core_port_closed(host(of), chance(of, 50) ? &where : NULL)); break;
     default: CALL(of, porous_core_unix_time(host(of), chance(of, 80) ? 500 : number(of)));
   }
   /* Of the other kind of host. */

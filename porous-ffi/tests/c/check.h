@@ -47,6 +47,14 @@ static porous_address own_address(uint32_t number) {
   return address;
 }
 
+static porous_connection_ids ids_of(uint8_t kind) {
+  porous_connection_ids ids;
+  memset(&ids, 0, sizeof ids);
+  ids.size = sizeof ids;
+  ids.kind = kind;
+  return ids;
+}
+
 static porous_config preset(uint32_t number) {
   porous_config config;
   IS(porous_config_init(&config, sizeof config, number), POROUS_OK);

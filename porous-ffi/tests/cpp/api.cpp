@@ -294,6 +294,55 @@ void hosts_are_told_of_addresses_that_nobody_is_at() {
   CHECK(types.size() >= 2 && types.front() == EventType::port_closed && types.back() == EventType::disconnected);
 }
 
+void ids_are_made_for_what_routes_by_them() {
+  using porous::ConnectionIds;
+  porous::Config config;
+  config.connection_id_len = 12;
+  auto host = must(Host::core(config, seed_of(1)));
+  must(host.set_connection_ids(ConnectionIds::sharded(3, 2)));
+  CHECK(host.set_connection_ids(ConnectionIds::sharded(3, 1)).number() == POROUS_ERR_IDS_SHARD);
+  CHECK(host.set_connection_ids(ConnectionIds::sharded(0, 9)).number() == POROUS_ERR_IDS_SHARD_BITS);
+  const std::array<std::uint8_t, 16> key = {1};
+  must(host.set_connection_ids(ConnectionIds::quic_lb(6, "srv").encrypted(key)));
+  CHECK(host.set_connection_ids(ConnectionIds::quic_lb(7, "srv")).number() == POROUS_ERR_IDS_ROTATION);
+  CHECK(host.set_connection_ids(ConnectionIds::quic_lb(0, "")).number() == POROUS_ERR_IDS_SERVER_ID);
+  CHECK(host.set_connection_ids(ConnectionIds::quic_lb(0, std::string(300, 'x'))).number() ==
+        POROUS_ERR_IDS_SERVER_ID);
+  CHECK(host.set_connection_ids(ConnectionIds::quic_lb(0, "12345678")).number() == POROUS_ERR_IDS_TOO_SHORT);
+  must(host.set_connection_ids(ConnectionIds()));
+  const auto ids = ConnectionIds::quic_lb(6, "srv").encrypted(key);
+  CHECK(ids.rotation == 6 && ids.server_id_len == 3 && ids.server_id[2] == 'v' && ids.key[0] == 1);
+}
+
+void hosts_are_told_of_a_backlog() {
+  auto host = must(Host::core(porous::Config(), seed_of(1)));
+  must(host.core_backlog(true));
+  must(host.core_backlog(false));
+  CHECK(must(host.host_info()).overloaded == 0);
+}
+
+void a_suffix_is_set_before_connecting() {
+  auto host = must(Host::bind(porous::Config(porous::Preset::client), "127.0.0.1:0"));
+  const auto proxy = must(porous::Address::parse("127.0.0.1:9"));
+  CHECK(host.set_suffix(proxy, std::string(33, 'x')).number() == POROUS_ERR_TOO_LONG);
+  must(host.set_suffix(proxy, "token"));
+  must(host.connect(proxy));
+  CHECK(host.set_suffix(proxy, "token").number() == POROUS_ERR_ALREADY_CONNECTED);
+}
+
+void hosts_share_a_port() {
+  std::array<Host, 4> hosts;
+  const auto status = Host::bind_shards(porous::Config(), "127.0.0.1:0", hosts);
+  if (status.number() == POROUS_ERR_UNSUPPORTED) return;
+  must(status);
+  CHECK(must(hosts[0].address()) == must(hosts[3].address()));
+  std::vector<Host> three(3);
+  CHECK(Host::bind_shards(porous::Config(), "127.0.0.1:0", three).number() == POROUS_ERR_VALUE);
+  std::vector<Host> many(256);
+  CHECK(Host::bind_shards(porous::Config(), "127.0.0.1:0", many).number() == POROUS_ERR_VALUE);
+  CHECK(!three[0] && !many[255]);
+}
+
 }  // namespace
 
 int main() {
@@ -314,5 +363,9 @@ int main() {
   the_program_decides_who_comes_in();
   a_host_on_a_socket_has_an_address();
   hosts_are_told_of_addresses_that_nobody_is_at();
+  ids_are_made_for_what_routes_by_them();
+  hosts_are_told_of_a_backlog();
+  a_suffix_is_set_before_connecting();
+  hosts_share_a_port();
   return 0;
 }

@@ -108,6 +108,26 @@ void answers_are_told(Thread& server, Thread& client, const std::vector<porous::
   CHECK(next(client, OutputType::not_listening).status().number() == POROUS_ERR_CANNOT_LISTEN);
 }
 
+void settings_that_are_refused_are_told(Thread& client, const porous::Address& place) {
+  must(client.set_suffix(place, std::string(33, 'x')));
+  auto refused = next(client, OutputType::not_suffixed);
+  CHECK(refused.status().number() == POROUS_ERR_TOO_LONG && refused.address() == place);
+  must(client.set_connection_ids(porous::ConnectionIds::sharded(2, 1)));
+  CHECK(next(client, OutputType::ids_unchanged).status().number() == POROUS_ERR_IDS_SHARD);
+}
+
+void a_drain_ends_all_connections(Thread& server, Thread& client, const std::vector<porous::Address>& places) {
+  must(server.listen(porous::Listen::open));
+  must(server.ask_stats());
+  next(server, OutputType::stats);
+  must(client.connect(places));
+  next(client, EventType::connected);
+  must(server.drain(9, 10s));
+  CHECK(next(client, EventType::disconnected).code() == 9);
+  must(client.connect(places));
+  CHECK(next(client, EventType::disconnected).reason() == porous::Reason::refused_full);
+}
+
 }  // namespace
 
 int main() {
@@ -126,6 +146,8 @@ int main() {
   packets_go_both_ways(server, client, peer);
   what_cannot_be_sent_comes_back(server, client, peer);
   answers_are_told(server, client, places);
+  settings_that_are_refused_are_told(client, places[0]);
+  a_drain_ends_all_connections(server, client, places);
   must(server.close(0, 0us));
   CHECK(server.listen(porous::Listen::open).number() == POROUS_ERR_THREAD_ENDED);
   CHECK(Thread().poll().status().number() == POROUS_ERR_NULL);

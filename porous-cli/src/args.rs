@@ -19,7 +19,7 @@ use crate::transfer::send::SendArgs;
 
 /// Shows and measures POROUS, a realtime UDP protocol for games.
 #[derive(Debug, Parser)]
-#[command(name = "porous", version)]
+#[command(name = "porous", version, max_term_width = 80)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -70,22 +70,24 @@ pub(crate) enum SimCommand {
 
 /// A text of its own: documentation takes the brackets of a usage for links.
 const ROAD: &str = "\
-Runs flows on one simulated road. Prints what each got, and what the statistics of porous flows said of the
-road beside what was true.
+Runs flows on one simulated road. Prints what each got, and what the statistics
+of porous flows said of the road beside what was true.
 
 The situation is words KEY=VALUE, with these defaults:
 
   rate=10000 rtt=50 q=100 from=10 end=60 seed=1 flow=default
 
-rate=KBITS, rtt=MS, q=PERCENT of a BDP, or q=time:MS, q=codel, q=fqcodel; loss=PERCENT and aloss=PERCENT
-(there and back), jit=MS, jre=1 (jitter reorders), jstep=MS, wander=J:TAU, radio=LO:HI:TAU, policer=BYTES,
-ticks=HZ, at=SECOND:delay|rate|loss|down:VALUE, every=PERIOD:LEN, step=LO:HI:SECONDS, gap=MS, trace=FILE,
-from=SECOND, end=SECOND, seed=N, and for each kind of flow
+rate=KBITS, rtt=MS, q=PERCENT of a BDP, or q=time:MS, q=codel, q=fqcodel;
+loss=PERCENT and aloss=PERCENT (there and back), jit=MS, jre=1 (jitter
+reorders), jstep=MS, wander=J:TAU, radio=LO:HI:TAU, policer=BYTES, ticks=HZ,
+at=SECOND:delay|rate|loss|down:VALUE, every=PERIOD:LEN, step=LO:HI:SECONDS,
+gap=MS, trace=FILE, from=SECOND, end=SECOND, seed=N, and for each kind of flow
 
   flow=NAME[*N][+game|+stRATExBYTES[r]|+pushSECONDSxBYTES][@START[-STOP]][:RTT]
 
-NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or tcpbbr. The documentation of
-`porous_sim::lab::Scenario` explains each word. The output is the same on every machine.
+NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or
+tcpbbr. The documentation of `porous_sim::lab::Scenario` explains each word. The
+output is the same on every machine.
 
 The exit status is 0, or 2 if a word means nothing.";
 

@@ -75,16 +75,6 @@ fn is_stop(key: KeyEvent) -> bool {
     key.kind != KeyEventKind::Release && (is_ctrl_c || is_end)
 }
 
-/// A colour, unless the user wants none (<https://no-color.org>).
-pub(crate) fn colour(colour: Color) -> Style {
-    let is_unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if is_unwanted {
-        Style::new()
-    } else {
-        Style::new().fg(colour)
-    }
-}
-
 /// The head of a picture.
 pub(crate) fn title(text: &str) -> Paragraph<'_> {
     Paragraph::new(text).style(Style::new().add_modifier(Modifier::BOLD))
@@ -98,6 +88,7 @@ pub(crate) struct Graph {
     pub(crate) value: String,
     /// A value for each second, the oldest first; `None` for a second without.
     pub(crate) seconds: Vec<Option<u64>>,
+    /// Not shown if the user wants none by `NO_COLOR`, which crossterm heeds.
     pub(crate) colour: Color,
 }
 
@@ -131,7 +122,7 @@ fn draw_graph(graph: &Graph, row: Rect, frame: &mut Frame<'_>) {
     let bars = graph.seconds[first..].iter().copied();
     let sparkline = Sparkline::default()
         .data(bars.map(SparklineBar::from))
-        .style(colour(graph.colour));
+        .style(Style::new().fg(graph.colour));
     frame.render_widget(sparkline, line);
 }
 

@@ -133,3 +133,35 @@ const fn refused(refusal: Refusal) -> &'static str {
         Refusal::Application(_) | _ => "it refuses",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::address::place;
+    use porous_std::Listen;
+    use std::net::UdpSocket;
+
+    #[test]
+    fn all_addresses_of_a_name_are_tried() {
+        let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let mut server = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+        server.listen(Listen::Open).unwrap();
+        let server = server.spawn().unwrap();
+        let addresses = [silent.local_addr().unwrap(), server.local_addr()];
+        let mut host = bind_client(Config::client()).unwrap();
+        let name = place("localhost:1").unwrap();
+        let link = connect(&mut host, &name, &addresses, None, &Stop::default());
+        assert_eq!(link.unwrap().address, addresses[1]);
+    }
+
+    #[test]
+    fn a_wish_to_stop_ends_an_attempt() {
+        let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap();
+        let mut host = bind_client(Config::client()).unwrap();
+        let (name, stop) = (place("localhost:1").unwrap(), Stop::default());
+        stop.ask();
+        let link = connect(&mut host, &name, &[address], None, &stop);
+        assert!(matches!(link, Err(NoLink::Stopped)), "{link:?}");
+    }
+}

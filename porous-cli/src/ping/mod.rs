@@ -28,24 +28,28 @@ use session::{Session, Shown};
 const ABOUT: &str = "\
 Measures a connection to `porous serve` under the load of a game.
 
-Sends probes, which the server echoes by the same mode. Every latency is that of a round trip, there and back:
-the clocks of two machines do not tell how long one way takes. Losses are told for each way, as both ends count
-and the echoes say what the server has counted. On a terminal the last minute is shown, else a line for each
-second; after that come the counts, the percentiles and a verdict.
+Sends probes, which the server echoes by the same mode. Every latency is that of
+a round trip, there and back: the clocks of two machines do not tell how long
+one way takes. Losses are told for each way, as both ends count and the echoes
+say what the server has counted. On a terminal the last minute is shown, else a
+line for each second; after that come the counts, the percentiles and a verdict.
 
-The verdict: a connection is good for play at the first of these rates whose bounds all hold. p99 is that of
-each mode's round trips. Jitter is how much one round trip differs from the one before. Loss is that of
-unreliable probes there or back, whichever is greater, those included for which there was no room, or without
-such probes that of datagrams.
+The verdict: a connection is good for play at the first of these rates whose
+bounds all hold. p99 is that of each mode's round trips. Jitter is how much one
+round trip differs from the one before. Loss is that of unreliable probes there
+or back, whichever is greater, those included for which there was no room, or
+without such probes that of datagrams.
 
        play   p99 at most   jitter at most   loss at most
       60 Hz        100 ms          16.7 ms            2 %
       30 Hz        200 ms          33.3 ms            5 %
       10 Hz        500 ms         100.0 ms           10 %
 
-A ticket for --token is minted with `porous token mint --application 0x706f726f75732d6d`.
+A ticket for --token is minted with `porous token mint --application
+0x706f726f75732d6d`.
 
-The exit status is 0 if there was a connection until the end, 1 if not, 2 if the arguments are wrong.";
+The exit status is 0 if there was a connection until the end, 1 if not, 2 if the
+arguments are wrong.";
 
 /// Measures a connection to `porous serve` under the load of a game
 #[derive(Debug, Args)]

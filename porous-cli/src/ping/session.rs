@@ -80,6 +80,10 @@ impl Session {
             self.turn(self.pause())?;
             shown.show(self, stop);
         }
+        if self.ended.is_none() && !stop.is_asked() {
+            // Those that were due while the program slept.
+            self.send_due();
+        }
         self.elapsed = self.elapsed().min(self.duration);
         let is_complete = |session: &Self| session.streams.iter().all(Stream::is_complete);
         self.wait_for(is_complete)?;
@@ -121,7 +125,8 @@ impl Session {
     }
 
     fn send_due(&mut self) {
-        let elapsed = self.elapsed();
+        // None is due at the end itself: the number of probes does not depend on how busy the machine is.
+        let elapsed = self.elapsed().min(self.duration - Duration::from_micros(1));
         let now = self.host.now();
         for stream in &mut self.streams {
             let mode = stream.mode;

@@ -41,8 +41,12 @@ use worker::{Snapshot, Worker};
 /// The exit status is 0, 1 if the address cannot be used or something fails, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine
-    #[arg(value_name = "ADDR", value_parser = place)]
+    // No doc comment: it would take the brackets for a link.
+    #[arg(
+        value_name = "ADDR",
+        value_parser = place,
+        help = "Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine"
+    )]
     at: Place,
     #[command(flatten)]
     keys: ListenerKeys,

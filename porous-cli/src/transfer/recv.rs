@@ -44,8 +44,12 @@ const SENDERS: u32 = 16;
 /// The exit status is 0 if a file came, or with --many if nothing failed; 1 if not; 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct RecvArgs {
-    /// Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine
-    #[arg(value_name = "ADDR", value_parser = place)]
+    // No doc comment: it would take the brackets for a link.
+    #[arg(
+        value_name = "ADDR",
+        value_parser = place,
+        help = "Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine"
+    )]
     at: Place,
     #[command(flatten)]
     keys: ListenerKeys,

@@ -25,7 +25,7 @@
 //! [`run_for`](World::run_for), and run it once with each [`Preset`] and many seeds. One core carries
 //! about half a million datagrams a second, with the work of the hosts (`cargo bench -p porous-sim`),
 //! so minutes of play are seconds. When a run fails, its seed replays it, and [`World::with_text`]
-//! shows it as lines.
+//! shows it as lines. `docs/simulate.md` has a whole game that is tested so.
 //!
 //! For hosts of the protocol, start at [`World`]. Any other protocol can be tested on a bare network.
 //! The loop that drives one is always the same: take out what has arrived, let the hosts act, send

@@ -4,7 +4,8 @@
 //! [`UdpHost::step`] once a tick, which never blocks. A program that has nothing else to do calls
 //! [`UdpHost::wait`], which sleeps until there is something to do. Both do the same work: take in the
 //! datagrams that have arrived, do what is due by time, send what is to be sent. A game whose ticks are
-//! long lets a [thread of its own](#a-thread-of-its-own) do this work.
+//! long lets a [thread of its own](#a-thread-of-its-own) do this work. `docs/first.md` begins with an empty
+//! folder, `docs/loops.md` compares the loops, and `docs/choosing.md` tells what to send how.
 //!
 //! ```
 //! use core::time::Duration;
@@ -163,6 +164,34 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/scale.md")]
 mod scale {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/first.md")]
+mod first {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/choosing.md")]
+mod choosing {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/loops.md")]
+mod loops {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/assets.md")]
+mod assets {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/bad-networks.md")]
+mod bad_networks {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/memory.md")]
+mod memory {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/simulate.md")]
+mod simulate {}
 
 extern crate alloc;
 

@@ -5,12 +5,13 @@ use core::time::Duration;
 
 use alloc::boxed::Box;
 
+use bytes::Bytes;
 use chacha20::ChaCha20Rng;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     ChannelId, Config, ConnectionIds, Disconnect, Disposition, Ecn, Host, HostStats, Instant,
-    Listen, Payload, Peer, PeerId, Received, SendOptions,
+    Listen, Peer, PeerId, Received, SendOptions,
 };
 use rand_core::SeedableRng;
 
@@ -154,7 +155,17 @@ impl Level for CoreHost {
         &mut self,
         peer: PeerId,
         channel: ChannelId,
-        packet: Payload<'_>,
+        packet: &[u8],
+        options: SendOptions,
+    ) -> Result<(), porous_status> {
+        number(self.host.send(peer, channel, packet, options))
+    }
+
+    fn send_shared(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: Bytes,
         options: SendOptions,
     ) -> Result<(), porous_status> {
         number(self.host.send(peer, channel, packet, options))

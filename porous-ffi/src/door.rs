@@ -2,63 +2,65 @@
 
 use core::cell::UnsafeCell;
 use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use alloc::boxed::Box;
 
-use crate::panic::guard;
+use crate::panic::caught;
 use crate::status::{POROUS_ERR_BUSY, POROUS_ERR_PANIC, porous_status};
+
+/// No call is inside.
+const FREE: u8 = 0;
+/// A call is inside.
+const TAKEN: u8 = 1;
+/// A call has panicked: what it was about to do may be half done.
+const BROKEN: u8 = 2;
 
 /// The value behind a handle, and whether a call is inside.
 pub(crate) struct Door<T> {
-    /// True while a call is inside.
-    busy: AtomicBool,
-    inside: UnsafeCell<Room<T>>,
+    /// `FREE`, `TAKEN` or `BROKEN`.
+    state: AtomicU8,
+    inside: UnsafeCell<T>,
 }
 
-struct Room<T> {
-    value: T,
-    /// True once a call has panicked: what it was about to do may be half done.
-    is_broken: bool,
-}
-
-// SAFETY: `busy` lets one thread at a time to the value, which may be in any thread.
+// SAFETY: `state` lets one thread at a time to the value, which may be in any thread.
 unsafe impl<T: Send> Sync for Door<T> {}
 
 impl<T: Send> Door<T> {
     pub(crate) const fn new(value: T) -> Self {
-        let room = Room {
-            value,
-            is_broken: false,
-        };
         Self {
-            busy: AtomicBool::new(false),
-            inside: UnsafeCell::new(room),
+            state: AtomicU8::new(FREE),
+            inside: UnsafeCell::new(value),
         }
     }
 
-    /// True if nobody was inside; now somebody is.
-    fn enters(&self) -> bool {
-        !self.busy.swap(true, Ordering::Acquire)
+    /// Takes the door, and returns how it was. It is the caller's, unless it was taken.
+    fn take(&self) -> u8 {
+        // Also of a broken door, which the caller puts back: one step, without a comparison.
+        self.state.swap(TAKEN, Ordering::Acquire)
     }
 
-    /// Runs a call, unless another one is inside or an earlier one has panicked.
+    /// Runs a call, unless another one is inside or an earlier one has panicked. In line, as `caught` is.
+    #[inline(always)]
     pub(crate) fn enter(
         &self,
         call: impl FnOnce(&mut T) -> Result<porous_status, porous_status>,
     ) -> porous_status {
-        if !self.enters() {
-            return POROUS_ERR_BUSY;
+        match self.take() {
+            FREE => {}
+            TAKEN => return POROUS_ERR_BUSY,
+            broken => {
+                self.state.store(broken, Ordering::Release);
+                return POROUS_ERR_PANIC;
+            }
         }
-        // SAFETY: no other call is inside until `busy` is false again.
-        let room = unsafe { &mut *self.inside.get() };
-        let mut answer = POROUS_ERR_PANIC;
-        if !room.is_broken {
-            answer = guard(|| call(&mut room.value));
-            // No call answers this by itself.
-            room.is_broken = answer == POROUS_ERR_PANIC;
-        }
-        self.busy.store(false, Ordering::Release);
+        // SAFETY: no other call is inside until `state` says so.
+        let value = unsafe { &mut *self.inside.get() };
+        let (answer, state) = match caught(|| call(value)) {
+            Some(Ok(status) | Err(status)) => (status, FREE),
+            None => (POROUS_ERR_PANIC, BROKEN),
+        };
+        self.state.store(state, Ordering::Release);
         answer
     }
 }
@@ -75,16 +77,18 @@ pub(crate) unsafe fn free<H, T: Send>(
     into: impl FnOnce(H) -> Door<T>,
 ) -> Result<(), porous_status> {
     // SAFETY: as the caller promises.
-    match unsafe { handle.as_ref() }.map(door) {
+    let state = match unsafe { handle.as_ref() } {
         None => return Ok(()),
-        Some(door) if !door.enters() => return Err(POROUS_ERR_BUSY),
-        Some(_) => {}
+        Some(handle) => door(handle).take(),
+    };
+    if state == TAKEN {
+        return Err(POROUS_ERR_BUSY);
     }
     // SAFETY: as the caller promises, and nobody is inside.
     let handle = unsafe { Box::from_raw(handle) };
-    let room = into(*handle).inside.into_inner();
-    if room.is_broken {
-        mem::forget(room);
+    let value = into(*handle).inside.into_inner();
+    if state == BROKEN {
+        mem::forget(value);
     }
     Ok(())
 }

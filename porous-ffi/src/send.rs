@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use porous_proto::{ChannelId, Mode, Payload, SendOptions};
+use porous_proto::{ChannelId, Mode, SendOptions};
 
 use crate::blob::porous_blob;
 use crate::config::rate;
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn porous_send(
     unsafe {
         enter(host, |host| {
             let (peer, options) = (name(peer)?, SendOptions::new(self::mode(mode)?));
-            let packet = Payload::Copied(bytes(data, len)?);
+            let packet = bytes(data, len)?;
             host.level.send(peer, ChannelId(channel), packet, options)?;
             Ok(POROUS_OK)
         })
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn porous_send_with(
     unsafe {
         enter(host, |host| {
             let (peer, options) = (name(peer)?, porous_send_options::take(options)?);
-            let packet = Payload::Copied(bytes(data, len)?);
+            let packet = bytes(data, len)?;
             host.level.send(peer, ChannelId(channel), packet, options)?;
             Ok(POROUS_OK)
         })
@@ -181,8 +181,8 @@ pub unsafe extern "C" fn porous_send_blob(
         enter(host, |host| {
             let (peer, options) = (name(peer)?, porous_send_options::take(options)?);
             let blob = blob.as_ref().ok_or(POROUS_ERR_NULL)?;
-            let packet = Payload::Shared(blob.share());
-            host.level.send(peer, ChannelId(channel), packet, options)?;
+            let (channel, packet) = (ChannelId(channel), blob.share());
+            host.level.send_shared(peer, channel, packet, options)?;
             Ok(POROUS_OK)
         })
     }

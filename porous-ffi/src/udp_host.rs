@@ -8,11 +8,12 @@ use std::io;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use bytes::Bytes;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    ChannelId, ConnectionIds, ConnectionIdsError, Disconnect, HostStats, Listen, Payload, Peer,
-    PeerId, Received, SendOptions,
+    ChannelId, ConnectionIds, ConnectionIdsError, Disconnect, HostStats, Listen, Peer, PeerId,
+    Received, SendOptions,
 };
 use porous_std::{SocketStats, UdpHost};
 
@@ -104,7 +105,17 @@ impl Level for BoundHost {
         &mut self,
         peer: PeerId,
         channel: ChannelId,
-        packet: Payload<'_>,
+        packet: &[u8],
+        options: SendOptions,
+    ) -> Result<(), porous_status> {
+        number(self.0.send(peer, channel, packet, options))
+    }
+
+    fn send_shared(
+        &mut self,
+        peer: PeerId,
+        channel: ChannelId,
+        packet: Bytes,
         options: SendOptions,
     ) -> Result<(), porous_status> {
         number(self.0.send(peer, channel, packet, options))

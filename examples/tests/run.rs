@@ -1,6 +1,7 @@
 //! The examples run, and the pages about them quote them as they are.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 fn said_by(program: &str) -> String {
     let run = Command::new(program).output().expect("it was built");
@@ -40,6 +41,57 @@ fn two_players_meet_by_a_rendezvous() {
 fn players_with_other_ports_stay_with_their_servers() {
     let said = said_by(env!("CARGO_BIN_EXE_balancer"));
     assert_eq!(said, "9 of 9 players have stayed\n");
+}
+
+/// A program that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// The two of `docs/first.md`. The address of the client is another one each time.
+#[test]
+fn the_first_program_says_what_its_page_shows() {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_first_server"));
+    let server = server.arg("127.0.0.1:0").stdout(Stdio::piped()).spawn();
+    let mut server = Running(server.expect("it was built"));
+    let said = server.0.stdout.take().expect("it is piped");
+    let mut lines = BufReader::new(said).lines().map_while(Result::ok);
+    let first = lines.next().expect("a line");
+    let address = first.strip_prefix("listening at ").expect("an address");
+    let mut client = Command::new(env!("CARGO_BIN_EXE_first_client"));
+    let client = client.arg(address).output().expect("it was built").stdout;
+    let client = String::from_utf8(client).expect("text");
+
+    let page = include_str!("../../docs/first.md");
+    let shown = format!("cargo run --bin client\n{client}```");
+    assert!(page.contains(&shown), "{client}");
+    let heard: Vec<String> = lines.take(3).collect();
+    assert!(heard[0].starts_with("127.0.0.1:"), "{heard:?}");
+    let shown = format!(" has come\n{}\n```", heard[1..].join("\n"));
+    assert!(
+        heard[0].ends_with(" has come") && page.contains(&shown),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn the_page_of_the_first_program_shows_the_code_as_it_is() {
+    let page = include_str!("../../docs/first.md");
+    for code in [
+        include_str!("../first/server.rs"),
+        include_str!("../first/client.rs"),
+    ] {
+        let (_, program) = code.split_once("\n\n").expect("a head");
+        assert!(
+            page.contains(&format!("```rust,no_run\n{program}```")),
+            "{program}"
+        );
+    }
 }
 
 #[test]

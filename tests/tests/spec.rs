@@ -157,6 +157,76 @@ fn assert_tests_exist<'t>(rows: impl Iterator<Item = &'t str>, at_least: usize) 
     }
 }
 
+/// The name by which links find a heading, as forges make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        '-' | '_' => Some(c),
+        _ => c.is_alphanumeric().then(|| c.to_ascii_lowercase()),
+    });
+    kept.collect()
+}
+
+/// The text of a document without its code.
+fn without_code(text: &str) -> String {
+    let blocks = text.split("\n```");
+    blocks.step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+/// The links of a document to files and headings of this project.
+fn links(text: &str) -> Vec<String> {
+    let text = without_code(text);
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    let own = targets.filter(|target| !target.contains("://") && !target.contains(' '));
+    own.map(Into::into).collect()
+}
+
+/// In the guides, that is: where one page leaves off and another goes on.
+#[test]
+fn every_link_of_a_guide_leads_to_a_file_and_a_heading() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut followed = 0;
+    for page in files(&["md"]) {
+        let folder = match page.path.split_once('/') {
+            None => root.clone(),
+            Some(("docs", name)) if !name.contains('/') => root.join("docs"),
+            Some(_) => continue,
+        };
+        for link in links(&page.text) {
+            let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let at = if file.is_empty() {
+                root.join(&page.path)
+            } else {
+                folder.join(file)
+            };
+            assert!(at.exists(), "{}: no file {link}", page.path);
+            if !heading.is_empty() {
+                let text = without_code(&std::fs::read_to_string(at).unwrap());
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let mut anchors = headings.map(|line| anchor(line.trim_start_matches('#')));
+                let found = anchors.any(|anchor| anchor == heading);
+                assert!(found, "{}: no heading {link}", page.path);
+            }
+            followed += 1;
+        }
+    }
+    assert!(followed > 100, "{followed}: where are the links?");
+}
+
+#[test]
+fn links_and_headings_are_read_as_forges_do() {
+    assert_eq!(
+        anchor(" What `UdpHost` does, and *why*?"),
+        "what-udphost-does-and-why"
+    );
+    assert_eq!(anchor(" `porous_message::Error`"), "porous_messageerror");
+    let text = "[a](b.md#c) ![d](e.svg)\n```\n[f](g)\n```\n[h](https://i) [j](#k)\n";
+    assert_eq!(links(text), ["b.md#c", "e.svg", "#k"]);
+}
+
 /// `room/file.rs` in a document is a file of some crate.
 #[test]
 fn every_file_that_a_document_names_exists() {

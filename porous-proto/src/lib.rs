@@ -106,7 +106,8 @@
 //! # Errors and panics
 //!
 //! * An `Err` is the caller's mistake or a full buffer of its own, and says what to do. A call that
-//!   returns one has changed nothing.
+//!   returns one has changed nothing. `docs/errors.md` lists all of them, and each reason for which a
+//!   connection ends.
 //! * What comes from the network is never an `Err`: it is a [`Disposition`], a counter of
 //!   [`HostStats`], or the [`DisconnectReason`] of an [`Event::Disconnected`]. No datagram can make
 //!   the host panic, loop, or grow past a limit of its [`Config`].

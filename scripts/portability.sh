@@ -113,9 +113,9 @@ emulated() {
     variable=${variable^^}
     run "$target: ${*:2}${POROUS_FIRST_ID:+, ids from $POROUS_FIRST_ID}" \
         env CARGO_TARGET_DIR="$work/emulated" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-        CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+        CARGO_PROFILE_UNOPTIMIZED_OPT_LEVEL=1 \
         "${variable}_LINKER=$tools-gcc" "${variable}_RUNNER=$emulator -L /usr/$tools" \
-        cargo test --locked -Zbuild-std=std,panic_abort,test --target "$target" "$@"
+        cargo test --locked --profile unoptimized -Zbuild-std=std,panic_abort,test --target "$target" "$@"
     passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$log")
     ((passed > 0)) && ! grep -q '^test result: ok. 0 passed' "$log" ||
         fail "$target: a program ran no test: $*"
@@ -167,9 +167,9 @@ END
 on_windows() {
     local passed variable=CARGO_TARGET_X86_64_PC_WINDOWS_GNU
     run "windows: $*" env CARGO_TARGET_DIR="$work/windows" RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
-        CARGO_PROFILE_DEV_OPT_LEVEL=1 \
+        CARGO_PROFILE_UNOPTIMIZED_OPT_LEVEL=1 \
         "${variable}_LINKER=x86_64-w64-mingw32-gcc" "${variable}_RUNNER=$wine" \
-        cargo test --locked -Zbuild-std=std,panic_abort,test --target x86_64-pc-windows-gnu "$@"
+        cargo test --locked --profile unoptimized -Zbuild-std=std,panic_abort,test --target x86_64-pc-windows-gnu "$@"
     passed=$(awk '/^test result: ok/ { n += $4 } END { print n + 0 }' "$log")
     ((passed > 0)) || fail "windows: no test ran: $*"
     echo "    $passed tests passed"

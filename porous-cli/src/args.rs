@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use porous_sim::lab::Controller;
 use porous_std::Policy;
 
-use crate::USAGE;
+use crate::exit::USAGE;
 use crate::ping::PingArgs;
 use crate::serve::ServeArgs;
 use crate::token::TokenCommand;

@@ -6,6 +6,7 @@ mod args;
 mod clock;
 mod demo;
 mod echo;
+mod exit;
 mod json;
 mod latency;
 mod minute;
@@ -24,9 +25,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Cli, Command, SimCommand};
-
-/// The exit status after wrong arguments, the same as clap's.
-const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

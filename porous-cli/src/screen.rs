@@ -61,7 +61,7 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back to whoever started the program, if it was taken.
+/// Gives the terminal back to the shell, if it was taken.
 pub(crate) fn give_back() {
     if IS_TAKEN.swap(false, Ordering::Relaxed) {
         // A terminal that is gone needs nothing any more.

@@ -10,8 +10,8 @@ use clap::{Args, Subcommand, ValueEnum, value_parser};
 use porous_std::OsRng;
 use porous_token::{Claims, PublicKey, Suite, Ticket, TokenKey};
 
-use crate::USAGE;
 use crate::clock::unix_seconds;
+use crate::exit::wrong;
 use crate::json::print;
 
 /// The most bytes that are read of a file: those of the longest ticket, and some for spaces.
@@ -140,11 +140,6 @@ pub(crate) fn main(command: &TokenCommand) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(line) => wrong(&line),
     }
-}
-
-fn wrong(line: &str) -> ExitCode {
-    eprintln!("error: {line}");
-    ExitCode::from(USAGE)
 }
 
 fn tell(text: &str) -> Result<(), String> {

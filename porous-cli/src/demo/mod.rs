@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use porous_sim::Seed;
 use porous_std::Bytes;
 
-use crate::USAGE;
 use crate::args::DemoArgs;
+use crate::exit;
 use crate::json::{Json, print};
 use progress::Progress;
 use report::Report;
@@ -38,21 +38,7 @@ struct Files {
 
 /// Runs the demo.
 pub(crate) fn main(args: &DemoArgs) -> ExitCode {
-    let files = match open(args) {
-        Ok(files) => files,
-        Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match run(args, files) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::run(open(args), |files| run(args, files))
 }
 
 fn open(args: &DemoArgs) -> Result<Files, String> {

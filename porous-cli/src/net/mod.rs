@@ -3,3 +3,4 @@
 pub(crate) mod address;
 pub(crate) mod keys;
 pub(crate) mod link;
+pub(crate) mod listener;

@@ -13,8 +13,8 @@ use clap::{Args, ValueEnum, value_parser};
 use porous_std::proto::seal::Credentials;
 use porous_std::{Config, Mode};
 
-use crate::USAGE;
 use crate::echo::{self, CHANNELS, LONGEST, SHORTEST};
+use crate::exit;
 use crate::json::Json;
 use crate::net::address::{Place, place};
 use crate::net::keys::ClientKeys;
@@ -134,20 +134,9 @@ pub(crate) fn main(args: &PingArgs) -> ExitCode {
         let json = args.json.as_deref().map(Json::open).transpose()?;
         Ok((credentials, json))
     });
-    let done = match opened {
-        Ok((credentials, json)) => run(args, credentials.as_ref(), Out::new(json)),
-        Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::run(opened, |(credentials, json)| {
+        run(args, credentials.as_ref(), Out::new(json)).map(|()| true)
+    })
 }
 
 fn run(args: &PingArgs, credentials: Option<&Credentials>, out: Out) -> Result<(), String> {

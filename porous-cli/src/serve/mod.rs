@@ -13,15 +13,15 @@ use std::sync::Mutex;
 use std::thread::JoinHandle;
 
 use clap::{Args, value_parser};
-use porous_std::{Config, Listen, UdpHost};
+use porous_std::proto::seal::Security;
+use porous_std::{Config, UdpHost};
 
-use crate::USAGE;
 use crate::clock::Clock;
 use crate::echo;
+use crate::exit;
 use crate::json::Json;
-use crate::net::address::{Place, place};
-use crate::net::keys::ListenerKeys;
 use crate::net::link::NAP;
+use crate::net::listener::{Listener, listen};
 use crate::out::Out;
 use crate::screen::{PICTURE, Screen};
 use crate::stop::Stop;
@@ -41,15 +41,8 @@ use worker::{Snapshot, Worker};
 /// The exit status is 0, 1 if the address cannot be used or something fails, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    // No doc comment: it would take the brackets for a link.
-    #[arg(
-        value_name = "ADDR",
-        value_parser = place,
-        help = "Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine"
-    )]
-    at: Place,
     #[command(flatten)]
-    keys: ListenerKeys,
+    listener: Listener,
     /// Hosts on this port, each in a thread of its own: a power of two up to 128; more than 1 on Linux alone
     #[arg(long, value_name = "N", default_value = "1", value_parser = threads)]
     threads: u8,
@@ -73,42 +66,26 @@ fn threads(text: &str) -> Result<u8, &'static str> {
 
 /// Runs the server.
 pub(crate) fn main(args: &ServeArgs) -> ExitCode {
-    let opened = args.keys.security().and_then(|security| {
+    let opened = args.listener.keys.security().and_then(|security| {
         let json = args.json.as_deref().map(Json::open).transpose()?;
         Ok((security, json))
     });
-    let done = match opened {
-        Ok((security, json)) => bind(args, security.as_ref())
-            .and_then(|hosts| Server::start(args, hosts, Out::new(json))?.run()),
-        Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::run(opened, |(security, json)| {
+        let hosts = bind(args, security.as_ref())?;
+        Server::start(args, hosts, Out::new(json))?
+            .run()
+            .map(|()| true)
+    })
 }
 
 /// Binds a host for each thread, and listens.
-fn bind(
-    args: &ServeArgs,
-    security: Option<&porous_std::proto::seal::Security>,
-) -> Result<Vec<UdpHost>, String> {
+fn bind(args: &ServeArgs, security: Option<&Security>) -> Result<Vec<UdpHost>, String> {
     let text = |error: std::io::Error| error.to_string();
     let config = echo::config(Config::new(), security.is_some()).map_err(text)?;
-    let addresses = args.at.addresses()?;
+    let addresses = args.listener.at.addresses()?;
     let mut hosts = UdpHost::bind_shards(&addresses[..], args.threads, config).map_err(text)?;
     for host in &mut hosts {
-        if let Some(security) = security {
-            host.set_security(security.clone());
-        }
-        host.listen(Listen::Open)
-            .map_err(|error| error.to_string())?;
+        listen(host, security).map_err(text)?;
     }
     Ok(hosts)
 }

@@ -12,33 +12,27 @@ use std::process::ExitCode;
 use indicatif::{ProgressBar, ProgressStyle};
 use porous_sim::swarm::{self, Outcome, Report};
 
-use crate::USAGE;
 use crate::args::{PolicyArg, SwarmArgs};
 use crate::clock::Clock;
+use crate::exit;
 
 /// Runs the swarm.
 pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
+    exit::run(open(args), |trace| {
+        run(args, trace).map(|failed| failed == 0)
+    })
+}
+
+/// Opens the file of the trace, if there is to be one.
+fn open(args: &SwarmArgs) -> Result<Option<File>, String> {
     if args.first.checked_add(args.seeds).is_none() {
-        eprintln!("error: there are no seeds beyond {}", u64::MAX);
-        return ExitCode::from(USAGE);
+        return Err(format!("there are no seeds beyond {}", u64::MAX));
     }
-    let trace = args.trace.as_ref().map(|path| (path, File::create(path)));
-    let trace = match trace {
-        Some((path, Err(error))) => {
-            eprintln!("error: cannot write --trace {}: {error}", path.display());
-            return ExitCode::from(USAGE);
-        }
-        Some((_, Ok(file))) => Some(file),
-        None => None,
-    };
-    match run(args, trace) {
-        Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let opened = args.trace.as_ref().map(|path| {
+        let cannot = |error| format!("cannot write --trace {}: {error}", path.display());
+        File::create(path).map_err(cannot)
+    });
+    opened.transpose()
 }
 
 /// Runs the worlds. Returns how many failed.

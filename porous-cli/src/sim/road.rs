@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use porous_sim::lab::{Beside, FlowReport, Report, Scenario};
 use serde::Serialize;
 
-use crate::USAGE;
 use crate::args::RoadArgs;
+use crate::exit::wrong;
 use crate::json::{Json, print};
 
 /// Runs the situation.
@@ -15,15 +15,13 @@ pub(crate) fn main(args: &RoadArgs) -> ExitCode {
     let scenario: Scenario = match args.text.join(" ").parse() {
         Ok(scenario) => scenario,
         Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::from(USAGE);
+            return wrong(&error.to_string());
         }
     };
     let json = match args.json.as_deref().map(Json::open).transpose() {
         Ok(json) => json,
         Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
+            return wrong(&line);
         }
     };
     let report = scenario.run();

@@ -9,19 +9,18 @@ use std::process::ExitCode;
 use clap::Args;
 use indicatif::MultiProgress;
 use porous_std::proto::seal::Security;
-use porous_std::{Config, Disconnect, Event, Listen, Mode, Peer, PeerId, UdpHost};
+use porous_std::{Config, Disconnect, Event, Mode, Peer, PeerId, UdpHost};
 use serde::Serialize;
 
 use super::message::{Hash, Message, Refused};
 use super::partial::{Failure, Partial};
 use super::progress::Progress;
 use super::{CHANNEL, LAST, config, digits, speed};
-use crate::USAGE;
 use crate::clock::Clock;
+use crate::exit;
 use crate::json::Json;
-use crate::net::address::{Place, place};
-use crate::net::keys::ListenerKeys;
 use crate::net::link::NAP;
+use crate::net::listener::{Listener, listen};
 use crate::out::Out;
 use crate::stop::Stop;
 
@@ -44,15 +43,8 @@ const SENDERS: u32 = 16;
 /// The exit status is 0 if a file came, or with --many if nothing failed; 1 if not; 2 if the arguments are wrong.
 #[derive(Debug, Args)]
 pub(crate) struct RecvArgs {
-    // No doc comment: it would take the brackets for a link.
-    #[arg(
-        value_name = "ADDR",
-        value_parser = place,
-        help = "Where to listen, as HOST:PORT; [::]:PORT for all addresses of this machine"
-    )]
-    at: Place,
     #[command(flatten)]
-    keys: ListenerKeys,
+    listener: Listener,
     /// The folder for files
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -104,28 +96,16 @@ impl FileReport {
 
 /// Runs the receiver.
 pub(crate) fn main(args: &RecvArgs) -> ExitCode {
-    let opened = args.keys.security().and_then(|security| {
+    let opened = args.listener.keys.security().and_then(|security| {
         if !args.out.is_dir() {
             return Err(format!("--out {} is no folder", args.out.display()));
         }
         let json = args.json.as_deref().map(Json::open).transpose()?;
         Ok((security, Out::new(json)))
     });
-    let done = match opened {
-        Ok((security, out)) => Receiver::bind(args, security, out).and_then(Receiver::run),
-        Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::run(opened, |(security, out)| {
+        Receiver::bind(args, security.as_ref(), out).and_then(Receiver::run)
+    })
 }
 
 /// What a sender is about.
@@ -165,17 +145,13 @@ struct Receiver<'a> {
 }
 
 impl<'a> Receiver<'a> {
-    fn bind(args: &'a RecvArgs, security: Option<Security>, mut out: Out) -> Result<Self, String> {
+    fn bind(args: &'a RecvArgs, security: Option<&Security>, mut out: Out) -> Result<Self, String> {
         let text = |error: io::Error| error.to_string();
         let base = Config::new().max_peers(SENDERS);
         let config = config(base, security.is_some()).map_err(text)?;
-        let addresses = args.at.addresses()?;
+        let addresses = args.listener.at.addresses()?;
         let mut host = UdpHost::bind(&addresses[..], config).map_err(text)?;
-        if let Some(security) = security {
-            host.set_security(security);
-        }
-        host.listen(Listen::Open)
-            .map_err(|error| error.to_string())?;
+        listen(&mut host, security).map_err(text)?;
         let stop = Stop::on_signal().map_err(text)?;
         let address = host.local_addr().map_err(text)?;
         out.announce(&format!("listening on {address}"));

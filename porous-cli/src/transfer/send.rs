@@ -12,8 +12,8 @@ use super::outgoing::Outgoing;
 use super::progress::Progress;
 use super::sender::{Sender, Sent};
 use super::{digits, speed};
-use crate::USAGE;
 use crate::clock::Clock;
+use crate::exit;
 use crate::json::Json;
 use crate::net::address::{Place, place};
 use crate::net::keys::ClientKeys;
@@ -70,20 +70,9 @@ pub(crate) fn main(args: &SendArgs) -> ExitCode {
         let json = args.json.as_deref().map(Json::open).transpose()?;
         Ok((credentials, outgoing, Out::new(json)))
     });
-    let done = match opened {
-        Ok((credentials, outgoing, out)) => run(args, credentials, outgoing, out),
-        Err(line) => {
-            eprintln!("error: {line}");
-            return ExitCode::from(USAGE);
-        }
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(line) => {
-            eprintln!("error: {line}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::run(opened, |(credentials, outgoing, out)| {
+        run(args, credentials, outgoing, out).map(|()| true)
+    })
 }
 
 fn run(

@@ -160,7 +160,7 @@ mod tests {
         MASK.put_sharded(Slot::new(5), &mut [], 2, 3);
     }
 
-    /// Whoever knows the shard guesses all other bits: each is set in half of all ids.
+    /// An attacker that knows the shard guesses all other bits: each is set in half of all ids.
     #[test]
     fn an_id_tells_nothing_beside_its_shard() {
         let mut set = [0_u32; 32];

@@ -138,7 +138,7 @@ impl QuicLb {
     }
 
     /// The same ids, encrypted with the key that the balancer has: by one pass of AES-128 if they have 17
-    /// bytes, else by four (draft §5.3 to §5.5). Whoever has the key reads the server in every id, so it
+    /// bytes, else by four (draft §5.3 to §5.5). A host with the key reads the server in every id, so it
     /// hides which server a client plays on, and nothing else.
     ///
     /// ```

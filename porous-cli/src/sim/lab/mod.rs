@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 use porous_sim::lab::{self, CONTROLLERS, Controller, Row};
 
-use crate::USAGE;
 use crate::args::LabArgs;
+use crate::exit::wrong;
 use runs::{Plan, Run};
 
 /// Runs the laboratory.
@@ -35,10 +35,9 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
         let names: Vec<&str> = lab::rows().map(|row| row.name).collect();
         let others: Vec<&str> = CONTROLLERS.iter().map(|other| other.name).collect();
         let (names, others) = (names.join(" "), others.join(" "));
-        eprintln!(
-            "error: no row or no controller begins with that name; rows: {names}; controllers: {others}"
-        );
-        return ExitCode::from(USAGE);
+        return wrong(&format!(
+            "no row or no controller begins with that name; rows: {names}; controllers: {others}"
+        ));
     }
     // Only a whole run writes by default: a part would overwrite the results of all others.
     let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();

@@ -8,8 +8,8 @@ use porous_sim::lab::{self, Controller, Gate, Measure, Row};
 
 use super::runs::{self, Plan, Run};
 use super::{number, threads};
-use crate::USAGE;
 use crate::args::TableArgs;
+use crate::exit::wrong;
 use crate::json::print;
 
 /// Runs the rows, and prints the table.
@@ -21,11 +21,8 @@ pub(crate) fn main(args: &TableArgs) -> ExitCode {
     let rows: Vec<&Row> = lab::rows().filter(|row| begins(row.name)).collect();
     if rows.is_empty() {
         let names: Vec<&str> = lab::rows().map(|row| row.name).collect();
-        eprintln!(
-            "error: no row begins with that name; rows: {}",
-            names.join(" ")
-        );
-        return ExitCode::from(USAGE);
+        let names = names.join(" ");
+        return wrong(&format!("no row begins with that name; rows: {names}"));
     }
     let plan = Plan {
         rows,

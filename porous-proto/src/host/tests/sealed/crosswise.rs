@@ -220,7 +220,7 @@ fn a_handshake_of_two_with_a_changed_byte_comes_up_all_the_same() {
     }
 }
 
-/// Who does not see the attempt of a host cannot fill it with requests of hosts that are not there.
+/// An attacker that does not see the attempt of a host cannot fill it with requests of hosts that are not there.
 #[test]
 fn requests_from_nowhere_keep_no_host_from_its_listener() {
     for seed in 0..6 {

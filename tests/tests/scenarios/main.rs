@@ -15,7 +15,6 @@ mod connection_ids;
 mod controllers;
 mod copy_costs;
 mod delivery;
-mod determinism;
 mod disconnect;
 mod drain;
 mod duplicates;

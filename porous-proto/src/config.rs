@@ -86,9 +86,10 @@ pub enum Policy {
 /// - Answers to senders that are no peers wait to be sent: at most as many as may leave at once, which
 ///   is a quarter of a second's by [`reply_limits`](Self::reply_limits), and 1024. Further ones are
 ///   dropped and counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).
-/// - While 4096 events wait for the application, no new peer is let in: requests are refused with
-///   [`Full`](crate::Refusal::Full). Each peer that is there adds a handful of events at most, and
-///   one for each packet that was sent to it with a receipt, which takes 64 bytes of the
+/// - While 4096 events wait for the application that tell of peers which come, go or ask, no new peer is let in:
+///   requests are refused with [`Full`](crate::Refusal::Full). Each peer adds one
+///   [`Readable`](crate::Event::Readable) and one [`Writable`](crate::Event::Writable) at most, and
+///   one event for each packet that was sent to it with a receipt, which takes 64 bytes of the
 ///   [send budget](Self::send_budget) until the event is taken.
 #[derive(Clone, Debug)]
 pub struct Config {

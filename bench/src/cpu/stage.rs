@@ -7,7 +7,7 @@ use porous_proto::Instant;
 use super::counted::{Counter, Measure};
 use super::node::{Mail, Node, Protocol, Setup};
 
-/// Clients that begin to connect in one tick: porous lets nobody in while over 4096 events wait, and a handshake
+/// Clients that begin to connect in one tick: porous lets nobody in while over 4096 events of such wait, and a handshake
 /// lasts a few ticks.
 const AT_ONCE: usize = 1000;
 

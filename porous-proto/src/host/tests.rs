@@ -123,26 +123,50 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     assert_eq!(error, Err(UnknownPeer));
 }
 
-/// C2.
-#[test]
-fn nobody_is_let_in_while_thousands_of_events_wait() {
+/// The first byte of the answer of a host to a request, while so many events of a peer wait.
+fn answer_behind(events: u32, event: impl Fn(PeerId) -> Event<u32>) -> Option<u8> {
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());
     let peer = client.connect(Instant::ZERO, 2).unwrap();
     let mut buf = [0; 1200];
     let request = client.poll_transmit(Instant::ZERO, &mut buf).unwrap();
     let request = request.datagram.to_vec();
-    for (events, answer) in [(4095, 0xC1), (4096, 0xE0), (4097, 0xE0)] {
-        let mut host = Host::<_, u32>::new(Config::new(), example_rng());
-        host.listen(Listen::Open).unwrap();
-        for _ in 0..events {
-            host.events.push(Event::Readable { peer });
-        }
-        let taken = host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &request);
-        assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));
-        let answered = host.poll_transmit(Instant::ZERO, &mut buf);
-        let first = answered.map(|transmit| transmit.datagram[0]);
-        assert_eq!(first, Some(answer), "{events}");
+    let mut host = Host::<_, u32>::new(Config::new(), example_rng());
+    host.listen(Listen::Open).unwrap();
+    for _ in 0..events {
+        host.events.push(event(peer));
     }
+    let taken = host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &request);
+    assert_eq!(taken, Disposition::Ignored(Ignored::Stateless));
+    let answered = host.poll_transmit(Instant::ZERO, &mut buf);
+    answered.map(|transmit| transmit.datagram[0])
+}
+
+/// C2.
+#[test]
+fn nobody_is_let_in_while_thousands_of_events_wait() {
+    let come = |peer| Event::Connected { peer, address: 3 };
+    for (events, answer) in [(4095, 0xC1), (4096, 0xE0), (4097, 0xE0)] {
+        assert_eq!(answer_behind(events, come), Some(answer), "{events}");
+    }
+}
+
+/// In each turn of a server as many peers may become readable as there are.
+#[test]
+fn newcomers_do_not_wait_until_thousands_are_read() {
+    let (token, outcome) = (1, Outcome::Delivered);
+    let usual: [fn(PeerId) -> Event<u32>; 2] = [
+        |peer| Event::Readable { peer },
+        |peer| Event::Writable { peer },
+    ];
+    for event in usual {
+        assert_eq!(answer_behind(10_000, event), Some(0xC1));
+    }
+    let receipt = |peer| Event::Receipt {
+        peer,
+        token,
+        outcome,
+    };
+    assert_eq!(answer_behind(10_000, receipt), Some(0xC1));
 }
 
 /// Newcomers are given up before connected peers, until the program has caught up.

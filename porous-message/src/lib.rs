@@ -137,6 +137,6 @@ pub use error::Error;
 pub use porous_message_derive::Message;
 pub use sequence::newer;
 pub use sequence_buffer::SequenceBuffer;
-pub use serialize::{Serialize, measure, read, write};
+pub use serialize::{Serialize, measure, read, to_vec, write};
 pub use session::Session;
 pub use stream::{Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream};

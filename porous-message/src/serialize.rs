@@ -1,6 +1,8 @@
 //! The trait of values that one function reads, writes and measures.
 
 use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::array;
 
 use crate::error::Error;
@@ -101,6 +103,27 @@ pub fn write<'b, T: Serialize>(value: &mut T, buffer: &'b mut [u8]) -> Result<&'
     let mut stream = WriteStream::new(buffer);
     value.serialize(&mut stream)?;
     Ok(stream.finish())
+}
+
+/// Writes a value into memory of its own, as long as it takes: for
+/// [`Host::send`](porous_proto::Host::send), which takes the memory over.
+///
+/// # Errors
+///
+/// Those of the value.
+///
+/// ```
+/// use porous_message::to_vec;
+///
+/// assert_eq!(to_vec(&mut 513_u16)?, [1, 2]);
+/// # Ok::<(), porous_message::Error>(())
+/// ```
+pub fn to_vec<T: Serialize>(value: &mut T) -> Result<Vec<u8>, Error> {
+    let bytes = measure(value)?.div_ceil(8);
+    let mut buffer = vec![0; usize::try_from(bytes).map_err(|_| Error::End)?];
+    let written = write(value, &mut buffer)?.len();
+    buffer.truncate(written);
+    Ok(buffer)
 }
 
 /// Reads a value from all of these bytes.

@@ -63,6 +63,20 @@ impl PeerId {
     }
 }
 
+/// The number of the peer's slot, and the turn of this slot, for logs: the first peer of slot 3 is `3#1`.
+///
+/// ```
+/// use porous_proto::PeerId;
+///
+/// let peer = PeerId::from_u64(1 << 32 | 3).unwrap();
+/// assert_eq!(peer.to_string(), "3#1");
+/// ```
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.slot.0, self.generation)
+    }
+}
+
 /// The number of a row in a host's table of peers. A row has one peer after the other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(u32);
@@ -94,5 +108,12 @@ pub struct ChannelId(
 impl From<u8> for ChannelId {
     fn from(number: u8) -> Self {
         Self(number)
+    }
+}
+
+/// The number of the channel.
+impl fmt::Display for ChannelId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
     }
 }

@@ -1,6 +1,8 @@
 //! The driver itself: an endpoint, and a way to wait.
 
+use alloc::sync::Arc;
 use core::net::SocketAddr;
+use core::task::Waker;
 use core::time::Duration;
 use std::io;
 use std::net::{ToSocketAddrs, UdpSocket};
@@ -9,6 +11,7 @@ use porous_udp::{
     Conditioner, Config, ConnectionIds, Disconnect, Endpoint, Event, bind, bind_shards,
 };
 
+use crate::bell::{Bell, Ringer, bell};
 use crate::sleep::sleep;
 
 /// A UDP socket and the host that lives on it. See the [crate] for the order of calls.
@@ -21,6 +24,8 @@ use crate::sleep::sleep;
 #[derive(Debug)]
 pub struct UdpHost<C = ()> {
     pub(crate) endpoint: Endpoint<UdpSocket, C>,
+    /// What ends the sleep of `wait`, if somebody has asked for it.
+    bell: Option<(Arc<Ringer>, Bell)>,
 }
 
 impl UdpHost {
@@ -138,7 +143,10 @@ impl UdpHost {
     /// ```
     #[must_use]
     pub fn with_conditioner<C: Conditioner>(self, conditioner: C) -> UdpHost<C> {
-        self.endpoint.with_conditioner(conditioner).into()
+        UdpHost {
+            endpoint: self.endpoint.with_conditioner(conditioner),
+            bell: self.bell,
+        }
     }
 }
 
@@ -211,16 +219,60 @@ impl<C: Conditioner> UdpHost<C> {
     /// ```
     pub fn wait(&mut self, max: Duration) -> io::Result<()> {
         self.endpoint.transmit()?;
-        let longest = self.endpoint.sleep_at_most(max);
-        let [is_readable] = sleep(
-            [self.endpoint.socket()],
-            self.endpoint.is_blocked(),
-            longest,
-        )?;
+        let (longest, blocked) = (self.endpoint.sleep_at_most(max), self.endpoint.is_blocked());
+        let socket = self.endpoint.socket();
+        let is_readable = match &self.bell {
+            None => sleep([socket], blocked, longest)?[0],
+            Some((_, bell)) => {
+                let [is_readable, rung] = sleep([socket, bell.socket()], blocked, longest)?;
+                bell.hear(rung);
+                is_readable
+            }
+        };
         if is_readable {
             self.endpoint.receive_datagrams()?;
         }
         self.endpoint.transmit()
+    }
+
+    /// Ends the sleep of [`wait`](Self::wait), or the next one, for another thread that has something for the
+    /// thread of this host to do. When the host is gone, or lives in a [thread of its own](Self::spawn), it does
+    /// nothing. All wakers of a host are the same.
+    ///
+    /// # Errors
+    ///
+    /// The system's error, if there is no loopback interface: the sleep ends by a datagram to a socket of its own.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use std::sync::mpsc;
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?;
+    /// let (sender, orders) = mpsc::channel();
+    /// let waker = host.waker()?;
+    /// std::thread::spawn(move || {
+    ///     sender.send("close the gates").expect("the host waits");
+    ///     waker.wake();
+    /// });
+    /// let order = loop {
+    ///     host.wait(Duration::MAX)?;
+    ///     if let Ok(order) = orders.try_recv() {
+    ///         break order;
+    ///     }
+    /// };
+    /// assert_eq!(order, "close the gates");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn waker(&mut self) -> io::Result<Waker> {
+        let ringer = match &self.bell {
+            Some((ringer, _)) => ringer,
+            None => {
+                let (ringer, bell) = bell()?;
+                &self.bell.insert((Arc::new(ringer), bell)).0
+            }
+        };
+        Ok(Arc::clone(ringer).into())
     }
 
     /// [Drains](Self::drain) the host, and waits until it [is empty](Self::is_empty): at most for
@@ -340,6 +392,7 @@ impl<C> UdpHost<C> {
 /// Takes over an endpoint, for example a [plain](Endpoint::plain) one.
 impl<C> From<Endpoint<UdpSocket, C>> for UdpHost<C> {
     fn from(endpoint: Endpoint<UdpSocket, C>) -> Self {
-        Self { endpoint }
+        let bell = None;
+        Self { endpoint, bell }
     }
 }

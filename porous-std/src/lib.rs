@@ -195,6 +195,7 @@ mod simulate {}
 
 extern crate alloc;
 
+mod bell;
 mod host;
 mod sleep;
 mod thread;

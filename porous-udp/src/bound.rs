@@ -9,8 +9,8 @@ use std::thread;
 #[cfg(feature = "seal")]
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    AnswerError, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect, Event,
-    Host, Instant, Listen, ListenError, Payload, PeerId, Received, SendError, SendOptions,
+    AnswerError, Bytes, ChannelId, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
+    Event, Host, Instant, Listen, ListenError, Payload, PeerId, Received, SendError, SendOptions,
     UnknownPeer,
 };
 
@@ -114,6 +114,15 @@ impl<S: SystemSocket> Bound<S> {
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
         self.host.send(peer, channel, packet, options)
+    }
+
+    pub(crate) fn broadcast(
+        &mut self,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Vec<(PeerId, SendError)> {
+        self.host.broadcast(channel, packet, options)
     }
 
     pub(crate) fn cancel(&mut self, peer: PeerId, channel: ChannelId, token: u64) -> bool {

@@ -223,6 +223,27 @@ macro_rules! verbs {
             self.$to.send(peer, channel, packet, options)
         }
 
+        /// Queues one packet for each peer that is connected, and returns the peers for which it was not queued:
+        /// see [`Host::broadcast`](crate::Host::broadcast).
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $server]
+        /// for (peer, error) in host.broadcast(ChannelId(0), "the match begins", Mode::Reliable) {
+        ///     eprintln!("{peer} does not hear of it: {error}");
+        /// }
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
+        pub fn broadcast(
+            &mut self,
+            channel: $crate::ChannelId,
+            packet: impl Into<$crate::Bytes>,
+            options: impl Into<$crate::SendOptions>,
+        ) -> Vec<($crate::PeerId, $crate::SendError)> {
+            self.$to.broadcast(channel, packet, options)
+        }
+
         /// Cancels the packets of a channel that were sent with this receipt: see
         /// [`Host::cancel`](crate::Host::cancel). Returns true if there were any.
         ///

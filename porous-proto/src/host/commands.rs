@@ -8,6 +8,7 @@ use core::net::IpAddr;
 use core::time::Duration;
 
 use arrayvec::ArrayVec;
+use bytes::Bytes;
 use rand_core::CryptoRng;
 
 use super::Host;
@@ -479,6 +480,39 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             self.schedule.set_ready(peer.slot);
         }
         sent
+    }
+
+    /// [Queues](Self::send) one packet for each peer that is connected. All of them share its bytes. Returns the
+    /// peers for which it was not queued, each with the reason, in the order of [`peers`](Self::peers); nothing is
+    /// allocated if there are none. For all peers but some, [`send`](Self::send) to each that is meant.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Mode};
+    /// # use porous_proto::hooks::doc::example_pair;
+    ///
+    /// # let (mut host, _) = example_pair();
+    /// let unsent = host.broadcast(ChannelId(0), "the match begins", Mode::Reliable);
+    /// for (peer, error) in unsent {
+    ///     println!("{peer} does not hear of it: {error}"); // and cannot keep up, if its budget is full
+    /// }
+    /// ```
+    pub fn broadcast(
+        &mut self,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Vec<(PeerId, SendError)> {
+        let (packet, options) = (packet.into(), options.into());
+        let mut unsent = Vec::new();
+        for slot in self.table.slots() {
+            let Some(peer) = self.table.connected_at(slot) else {
+                continue;
+            };
+            if let Err(error) = self.send(peer, channel, packet.clone(), options) {
+                unsent.push((peer, error));
+            }
+        }
+        unsent
     }
 
     /// Cancels the packets of a channel that were sent with the [receipt](SendOptions::receipt)

@@ -255,6 +255,18 @@ impl<A: Address> Table<A> {
         self.by_address.insert((to, slot));
     }
 
+    /// The slots there are, with peers and without.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + use<A> {
+        let end = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        (0..end).map(Slot::new)
+    }
+
+    /// The peer in a slot, if it is connected.
+    pub(super) fn connected_at(&self, slot: Slot) -> Option<PeerId> {
+        let is_connected = self.at(slot)?.peer.state() == PeerState::Connected;
+        is_connected.then(|| self.id(slot))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (PeerId, &Member<A>)> {
         self.rows.iter().zip(0..).filter_map(|(row, number)| {
             let (generation, slot) = (row.generation, Slot::new(number));

@@ -1,8 +1,8 @@
 //! The way of the game's commands to the network thread.
 
-use super::bell::Ringer;
 use super::output::Instruction;
 use super::queue::Producer;
+use crate::bell::Ringer;
 
 /// The queue to the network thread, and what wakes the thread to look into the queue.
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 use alloc::collections::BTreeMap;
 use core::any::Any;
 use core::net::SocketAddr;
+use core::task::Waker;
 use core::time::Duration;
 use std::io;
-use std::sync::mpsc::TryRecvError;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::thread::{self, JoinHandle};
 
 #[cfg(feature = "seal")]
@@ -15,21 +16,21 @@ use porous_udp::{
     SendError, SendOptions,
 };
 
-use super::bell::bell;
 use super::commands::Commands;
 use super::known::Known;
 use super::output::{
     Instruction, Introduction, Item, Output, Question, Terms, ThreadError, Unsent, UnsentError,
 };
-use super::queue::{Consumer, queue};
+use super::queue::{Consumer, Popped, queue};
 use super::worker::Worker;
+use crate::bell::bell;
 use crate::{Bytes, Command, Outgoing, UdpHost};
 
 /// A host in a thread of its own: the game's end of it. See the
 /// [crate](crate#a-thread-of-its-own) for a game's loop.
 ///
 /// The commands are those of [`UdpHost`], but they are only queued: no method but [`close`](Self::close)
-/// blocks, and what becomes of a command is [polled](Self::poll).
+/// and [`wait`](Self::wait) blocks, and what becomes of a command is [polled](Self::poll).
 ///
 /// The handle is `Send` and `Sync`, so that an engine can keep it in any place. It cannot be cloned: the
 /// order of packets depends on what the game has polled when it sends, so that one owner does both.
@@ -112,15 +113,7 @@ impl HostThread {
     /// ```
     pub fn poll(&mut self) -> Option<Output> {
         match self.outputs.pop() {
-            Ok((mut item, made_room)) => {
-                // A thread that found no room sleeps: without the ring it would go on telling only when a
-                // datagram or a timeout wakes it.
-                if made_room {
-                    self.commands.ring();
-                }
-                self.note(&mut item);
-                Some(item.output)
-            }
+            Ok(popped) => Some(self.take(popped)),
             Err(TryRecvError::Empty) => None,
             Err(TryRecvError::Disconnected) => {
                 // The thread is ending, if it has not ended yet: another call will tell.
@@ -128,6 +121,59 @@ impl HostThread {
                 self.join(ended).err().map(Output::Ended)
             }
         }
+    }
+
+    /// The next thing that the network thread tells, as [`poll`](Self::poll), for which it sleeps as long as `max`:
+    /// for a program that does nothing of its own. `None` if nothing has come, if a [waker](Self::waker) has
+    /// ended the sleep, or if the thread has ended and [`Output::Ended`] was told.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_std::{Config, Output, UdpHost};
+    ///
+    /// let mut client = UdpHost::bind("127.0.0.1:0", Config::client())?.spawn()?;
+    /// client.connect(([127, 0, 0, 1], 4000).into())?;
+    /// let output = client.wait(Duration::from_secs(1));
+    /// assert!(matches!(output, Some(Output::Connecting { .. })));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn wait(&mut self, max: Duration) -> Option<Output> {
+        match self.outputs.pop_within(max) {
+            Ok(popped) => Some(self.take(popped)),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                let ending = self.thread.take()?;
+                self.join(ending).err().map(Output::Ended)
+            }
+        }
+    }
+
+    /// Ends the sleep of [`wait`](Self::wait), or the next one, for another thread that has something for the
+    /// thread of this handle to do. When the handle is gone, it does nothing.
+    ///
+    /// ```
+    /// use core::time::Duration;
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let waker = host.waker();
+    /// std::thread::spawn(move || waker.wake());
+    /// assert!(host.wait(Duration::MAX).is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn waker(&self) -> Waker {
+        self.outputs.waker()
+    }
+
+    fn take(&mut self, (mut item, made_room): Popped<Item>) -> Output {
+        // A thread that found no room sleeps: without the ring it would go on telling only when a
+        // datagram or a timeout wakes it.
+        if made_room {
+            self.commands.ring();
+        }
+        self.note(&mut item);
+        item.output
     }
 
     /// Sets whether strangers may connect; at first they may not. [`Output::NotListening`] tells if this
@@ -341,6 +387,30 @@ impl HostThread {
             return Err(unsent(UnsentError::Thread(ThreadError::Ended), packet));
         }
         Ok(())
+    }
+
+    /// Queues one packet for each peer that is connected, as far as the game has heard of it. All of them share its
+    /// bytes. Returns the packets that were not queued, with the reason.
+    ///
+    /// ```
+    /// use porous_std::{ChannelId, Config, Mode, UdpHost};
+    ///
+    /// let mut server = UdpHost::bind("127.0.0.1:0", Config::new())?.spawn()?;
+    /// let unsent = server.broadcast(ChannelId(0), "the match begins", Mode::Reliable);
+    /// assert!(unsent.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn broadcast(
+        &mut self,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Vec<Unsent> {
+        let (packet, options) = (packet.into(), options.into());
+        let connected = self.peers.iter().filter(|(_, known)| known.is_connected());
+        let peers: Vec<PeerId> = connected.map(|(&peer, _)| peer).collect();
+        let sent = |peer| self.send(peer, channel, packet.clone(), options).err();
+        peers.into_iter().filter_map(sent).collect()
     }
 
     /// Cancels the packets of a channel that were sent before with this receipt, as [`UdpHost::cancel`]

@@ -54,6 +54,11 @@ impl Known {
         }
     }
 
+    /// True from the peer's connection until its end begins, with room for packets or without.
+    pub(crate) const fn is_connected(&self) -> bool {
+        matches!(self.blocked, None | Some(SendError::Full))
+    }
+
     /// Checks that a packet of this length in bytes can be sent.
     pub(crate) fn check(&self, channel: ChannelId, length: usize) -> Result<(), SendError> {
         // Before the terms, which a peer that is not connected has not.

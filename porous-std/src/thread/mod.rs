@@ -1,6 +1,5 @@
 //! A host in a thread of its own, and the game's end of it, with bounded queues between them.
 
-mod bell;
 mod commands;
 mod handle;
 mod known;

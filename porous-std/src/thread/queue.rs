@@ -1,9 +1,12 @@
 //! A queue from one thread to another, with a bound in bytes.
 
-use alloc::sync::Arc;
-use core::sync::atomic::{AtomicIsize, Ordering};
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use alloc::sync::{Arc, Weak};
+use alloc::task::Wake;
+use core::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use core::task::Waker;
+use core::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, TryRecvError, channel};
+use std::sync::{Mutex, PoisonError};
 
 /// The bytes that a queue holds. One more item may exceed this.
 pub(crate) const BUDGET: isize = 1 << 20;
@@ -27,7 +30,7 @@ pub(crate) const fn weight(payload: &[u8]) -> isize {
 /// The end of the thread that adds items.
 #[derive(Debug)]
 pub(crate) struct Producer<T> {
-    queue: Sender<T>,
+    queue: Arc<Sender<Entry<T>>>,
     load: Arc<AtomicIsize>,
 }
 
@@ -36,19 +39,57 @@ pub(crate) struct Producer<T> {
 pub(crate) struct Consumer<T> {
     /// Never locked: the lock is there only because it makes the consumer `Sync`, which engines ask of all
     /// that they keep.
-    queue: Mutex<Receiver<T>>,
+    queue: Mutex<Receiver<Entry<T>>>,
     load: Arc<AtomicIsize>,
+    ringer: Arc<Ringer<T>>,
+}
+
+/// What a queue carries.
+#[derive(Debug)]
+enum Entry<T> {
+    Item(T),
+    /// Nothing but an end of the consumer's sleep.
+    Ring,
+}
+
+/// Wakes a consumer that sleeps, for another thread than the producer's.
+#[derive(Debug)]
+struct Ringer<T> {
+    /// Weak, as the consumer is to notice when the producer has gone.
+    queue: Weak<Sender<Entry<T>>>,
+    /// True while a ring is under way: it stands for all that follow, or the queue had no bound.
+    rung: AtomicBool,
+}
+
+impl<T: Send + 'static> Wake for Ringer<T> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        // Of a queue without a producer or a consumer nobody is to be woken.
+        if let (Some(queue), false) = (self.queue.upgrade(), self.rung.swap(true, Ordering::AcqRel))
+        {
+            drop(queue.send(Entry::Ring));
+        }
+    }
 }
 
 pub(crate) fn queue<T>() -> (Producer<T>, Consumer<T>) {
     let (sender, receiver) = channel();
+    let sender = Arc::new(sender);
     let load = Arc::new(AtomicIsize::new(0));
-    let producer = Producer {
-        queue: sender,
-        load: Arc::clone(&load),
+    let ringer = Ringer {
+        queue: Arc::downgrade(&sender),
+        rung: AtomicBool::new(false),
     };
-    let queue = Mutex::new(receiver);
-    (producer, Consumer { queue, load })
+    let consumer = Consumer {
+        queue: Mutex::new(receiver),
+        load: Arc::clone(&load),
+        ringer: Arc::new(ringer),
+    };
+    let queue = sender;
+    (Producer { queue, load }, consumer)
 }
 
 impl<T: Weigh> Producer<T> {
@@ -62,23 +103,64 @@ impl<T: Weigh> Producer<T> {
     pub(crate) fn push(&self, item: T) -> Result<(), T> {
         // Before the item, or the consumer could take off a weight that was not added yet.
         self.load.fetch_add(item.weight(), Ordering::AcqRel);
-        self.queue.send(item).map_err(|unsent| unsent.0)
+        match self.queue.send(Entry::Item(item)) {
+            Err(SendError(Entry::Item(item))) => Err(item),
+            Ok(()) | Err(SendError(Entry::Ring)) => Ok(()),
+        }
     }
 }
 
+/// An item that was taken out, and whether a producer that has found no room should look again: by this item, the
+/// queue became less than half full. A producer that waits adds nothing, so that one item does this on the way to
+/// an empty queue.
+pub(crate) type Popped<T> = (T, bool);
+
 impl<T: Weigh> Consumer<T> {
-    /// The next item, and whether a producer that has found no room should look again: by this
-    /// item, the queue became less than half full. A producer that waits adds nothing, so that one
-    /// item does this on the way to an empty queue.
-    pub(crate) fn pop(&mut self) -> Result<(T, bool), TryRecvError> {
+    /// The next item, if one is there.
+    pub(crate) fn pop(&mut self) -> Result<Popped<T>, TryRecvError> {
+        loop {
+            if let Entry::Item(item) = self.receiver().try_recv()? {
+                return Ok(self.weigh_out(item));
+            }
+            self.heard();
+        }
+    }
+
+    /// The next item, for which it sleeps as long as `longest`, unless the queue's [waker](Self::waker) ends the
+    /// sleep.
+    pub(crate) fn pop_within(&mut self, longest: Duration) -> Result<Popped<T>, RecvTimeoutError> {
+        match self.receiver().recv_timeout(longest)? {
+            Entry::Item(item) => Ok(self.weigh_out(item)),
+            Entry::Ring => {
+                self.heard();
+                Err(RecvTimeoutError::Timeout)
+            }
+        }
+    }
+
+    fn receiver(&mut self) -> &mut Receiver<Entry<T>> {
         let queue = self.queue.get_mut();
-        let item = queue
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .try_recv()?;
+        queue.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ring that was under way has come: the next one is sent. What was done before a ring that was not sent
+    /// is seen from here on.
+    fn heard(&self) {
+        self.ringer.rung.swap(false, Ordering::AcqRel);
+    }
+
+    fn weigh_out(&self, item: T) -> Popped<T> {
         let weight = item.weight();
         let before = self.load.fetch_sub(weight, Ordering::AcqRel);
         let half = BUDGET / 2;
-        Ok((item, before >= half && before - weight < half))
+        (item, before >= half && before - weight < half)
+    }
+}
+
+impl<T: Send + 'static> Consumer<T> {
+    /// Ends the sleep of [`pop_within`](Self::pop_within), or the next one.
+    pub(crate) fn waker(&self) -> Waker {
+        Arc::clone(&self.ringer).into()
     }
 }
 
@@ -149,6 +231,37 @@ mod tests {
         assert!(producer.has_room());
         assert_eq!(producer.push(9 * QUARTER), Err(9 * QUARTER));
         assert!(producer.has_room());
+    }
+
+    #[test]
+    fn a_thousand_rings_end_one_sleep() {
+        let (producer, mut consumer) = queue::<usize>();
+        let waker = consumer.waker();
+        for _ in 0..2 {
+            for _ in 0..1000 {
+                waker.wake_by_ref();
+            }
+            producer.push(1).unwrap();
+            let long = Duration::from_secs(3600);
+            assert_eq!(consumer.pop_within(long), Err(RecvTimeoutError::Timeout));
+            assert_eq!(consumer.pop_within(long), Ok((1, false)));
+            waker.wake_by_ref();
+            assert_eq!(consumer.pop(), Err(TryRecvError::Empty), "no item");
+        }
+    }
+
+    #[test]
+    fn a_waker_keeps_no_queue_open() {
+        let (producer, mut consumer) = queue::<usize>();
+        let waker = consumer.waker();
+        drop(producer);
+        waker.wake_by_ref();
+        assert_eq!(
+            consumer.pop_within(Duration::MAX),
+            Err(RecvTimeoutError::Disconnected)
+        );
+        drop(consumer);
+        waker.wake();
     }
 
     #[test]

@@ -11,11 +11,11 @@ use porous_udp::{
     SendError,
 };
 
-use super::bell::Bell;
 use super::output::{
     Instruction, Introduction, Item, Output, Question, Terms, Unsent, UnsentError,
 };
 use super::queue::{Consumer, Producer};
+use crate::bell::Bell;
 use crate::sleep::sleep;
 
 /// The most commands between two looks at the network: a game that commands without end must not keep the

@@ -9,6 +9,7 @@ mod advisor;
 mod api;
 mod asking;
 mod beside;
+mod broadcast;
 mod budget;
 mod clocks;
 mod connection_ids;

@@ -1,8 +1,44 @@
 //! When and how often the thread wakes.
 
-use porous_std::{ChannelId, Config, Mode, Output};
+use core::time::Duration;
+
+use porous_std::{ChannelId, Config, Mode, Output, UdpHost};
 
 use super::{Pair, listening, soon, spawn, spawn_counted, wait_for};
+use crate::hosts::LIMIT;
+
+#[test]
+fn a_game_that_waits_is_woken_by_what_the_thread_tells_and_by_other_threads() {
+    let mut host = spawn(Config::new());
+    let waker = host.waker();
+    for _ in 0..1000 {
+        host.ask_stats().unwrap();
+        let told = host.wait(LIMIT);
+        assert!(matches!(told, Some(Output::Stats { .. })), "{told:?}");
+        waker.wake_by_ref();
+        assert!(host.wait(Duration::MAX).is_none());
+    }
+    assert!(host.wait(Duration::ZERO).is_none());
+    let asked = std::thread::spawn(move || waker.wake());
+    assert!(host.wait(Duration::MAX).is_none());
+    asked.join().unwrap();
+}
+
+#[test]
+fn a_host_that_waits_is_woken_by_another_thread() {
+    let mut host = UdpHost::bind("127.0.0.1:0", Config::new()).unwrap();
+    let waker = host.waker().unwrap();
+    for _ in 0..100 {
+        let waker = host.waker().unwrap();
+        let asked = std::thread::spawn(move || waker.wake());
+        host.wait(Duration::MAX).unwrap();
+        asked.join().unwrap();
+        // The datagram of a ring may come after its flag was heard: then this sleep is short.
+        host.wait(Duration::from_millis(1)).unwrap();
+    }
+    drop(host);
+    waker.wake();
+}
 
 /// A thread without a peer has no deadline, and sleeps for ever.
 #[test]

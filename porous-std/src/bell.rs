@@ -1,17 +1,18 @@
-//! How the game thread wakes the network thread, which sleeps on sockets: by a datagram to a second
-//! socket. That works wherever UDP does, without `unsafe`.
+//! How another thread wakes the one that sleeps on the socket of a host: by a datagram to a second socket. That
+//! works wherever UDP does, without `unsafe`.
 
 use alloc::sync::Arc;
+use alloc::task::Wake;
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::io;
 use std::net::UdpSocket;
 
-/// The game thread's end.
+/// The end of a thread that wakes.
 #[derive(Debug)]
 pub(crate) struct Ringer(Shared);
 
-/// The network thread's end.
+/// The end of the thread that sleeps.
 #[derive(Debug)]
 pub(crate) struct Bell(Shared);
 
@@ -42,7 +43,8 @@ pub(crate) fn bell() -> io::Result<(Ringer, Bell)> {
         (Ipv6Addr::LOCALHOST, 0).into(),
     ];
     open(&addresses).map_err(|error| {
-        let text = format!("the network thread needs a socket of the loopback interface: {error}");
+        let text =
+            format!("to be woken, a thread needs a socket of the loopback interface: {error}");
         io::Error::new(error.kind(), text)
     })
 }
@@ -60,13 +62,23 @@ fn open(addresses: &[SocketAddr]) -> io::Result<(Ringer, Bell)> {
 }
 
 impl Ringer {
-    /// Wakes the network thread, if it was not woken since it last looked.
+    /// Wakes the thread that sleeps, if it was not woken since it last looked.
     pub(crate) fn ring(&self) {
         let shared = &self.0;
         if !shared.rung.swap(true, Ordering::AcqRel) && shared.socket.send(&[]).is_err() {
             // Nobody was woken, so that the next ring has to send.
             shared.rung.store(false, Ordering::Release);
         }
+    }
+}
+
+impl Wake for Ringer {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
     }
 }
 

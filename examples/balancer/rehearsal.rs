@@ -100,7 +100,7 @@ impl Player {
                     ..
                 } => self.has_left = true,
                 Event::Disconnected { reason, .. } => {
-                    return Err(format!("a player was lost: {reason:?}").into());
+                    return Err(format!("a player was lost: {reason}").into());
                 }
                 Event::Readable { .. } | _ => {}
             }

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 }
                 Event::PortClosed { .. } => println!("no server there yet"),
                 Event::Disconnected { reason, .. } => {
-                    println!("the end: {reason:?}");
+                    println!("the end: {reason}");
                     return Ok(());
                 }
                 _ => {}

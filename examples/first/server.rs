@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         let _ = host.send(peer, packet.channel, packet.payload, packet.mode);
                     }
                 }
-                Event::Disconnected { reason, .. } => println!("one has left: {reason:?}"),
+                Event::Disconnected { reason, .. } => println!("one has left: {reason}"),
                 _ => {}
             }
         }

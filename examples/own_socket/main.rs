@@ -90,7 +90,7 @@ fn play(client: &mut Node, server: &mut Option<PeerId>, fired: &mut u32) -> u32 
                     hits += 1;
                 }
             }
-            Event::Disconnected { reason, .. } => panic!("the server is gone: {reason:?}"),
+            Event::Disconnected { reason, .. } => panic!("the server is gone: {reason}"),
             Event::Request { .. } | Event::Writable { .. } | Event::PeerMoved { .. } | _ => {}
         }
     }

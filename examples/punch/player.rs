@@ -113,8 +113,8 @@ impl Player {
         match left && self.greeting.is_some() {
             true => Ok(()),
             // A game would go on through the server here.
-            false if peer != self.server => Err(format!("no way through: {reason:?}").into()),
-            false => Err(format!("the server is gone: {reason:?}").into()),
+            false if peer != self.server => Err(format!("no way through: {reason}").into()),
+            false => Err(format!("the server is gone: {reason}").into()),
         }
     }
 }

@@ -146,6 +146,7 @@ mod stats;
 mod time;
 mod transfer;
 mod wire;
+mod words;
 
 /// The bytes of a packet: `bytes::Bytes`, so that one allocation serves all of its holders.
 #[doc(no_inline)]

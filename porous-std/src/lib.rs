@@ -25,7 +25,7 @@
 //!             Event::Connected { peer, .. } => {
 //!                 client.send(peer, ChannelId(0), &b"hello"[..], Mode::Reliable)?;
 //!             }
-//!             Event::Disconnected { reason, .. } => panic!("{reason:?}"),
+//!             Event::Disconnected { reason, .. } => panic!("{reason}"),
 //!             _ => {}
 //!         }
 //!     }

@@ -12,7 +12,7 @@ use porous_udp::DisconnectReason;
 ///
 /// let reason = DisconnectReason::ByPeer(7);
 /// let closed = Closed::Ended { reason, undelivered: 0 };
-/// assert_eq!(closed.to_string(), "the connection has ended: ByPeer(7)");
+/// assert_eq!(closed.to_string(), "the connection has ended: the remote application disconnected, reason 7");
 /// assert_eq!(closed.reason(), Some(reason));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Closed {
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ended { reason, .. } => write!(f, "the connection has ended: {reason:?}"),
+            Self::Ended { reason, .. } => write!(f, "the connection has ended: {reason}"),
             Self::Socket(kind) => write!(f, "the UDP socket is of no more use, bind a new one: {kind}"),
             Self::Stopped => f.write_str(
                 "the runtime in which the socket was bound has shut down: bind it in one that lives longer",

@@ -15,7 +15,7 @@ const STOREYS: [&[&str]; 11] = [
     &["transfer", "sequencing", "route"],
     &["peer"],
     &["host"],
-    &["sealing"],
+    &["sealing", "words"],
     &["codec", "doc", "hooks"],
     &["lib"],
 ];

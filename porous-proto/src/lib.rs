@@ -144,6 +144,7 @@ mod serial;
 mod source;
 mod stats;
 mod time;
+mod timer;
 mod transfer;
 mod wire;
 mod words;
@@ -170,6 +171,7 @@ pub use stats::{
     ChannelStats, FrameStats, HostStats, ModeCounts, PeerStats, ReceiveProgress, SendProgress,
 };
 pub use time::Instant;
+pub use timer::Timer;
 
 /// The names that most programs use, to be brought in by one line. The drivers' preludes have them
 /// as well.

@@ -11,6 +11,7 @@ use crate::event::{
 use crate::frame::{Integrity, Mode, Refusal, RefusalData};
 use crate::peer::PeerState;
 use crate::route::Kind;
+use crate::timer::Timer;
 
 /// Words that do not depend on what a variant holds.
 macro_rules! words {
@@ -72,6 +73,22 @@ words! {
         Lost => "lost",
         Expired => "expired",
         Cancelled => "cancelled",
+    }
+    Timer {
+        Transmit => "transmit",
+        HostRate => "rate of the host",
+        Handshake => "handshake",
+        Acknowledgement => "acknowledgement",
+        Loss => "loss",
+        Probe => "probe",
+        Retransmission => "retransmission",
+        Pace => "pace",
+        Ping => "ping",
+        Channel => "channel",
+        Silence => "silence",
+        Flush => "flush",
+        Goodbye => "goodbye",
+        Deletion => "deletion",
     }
     BinaryMode {
         Good => "good",

@@ -34,6 +34,7 @@ const VOCABULARY: &[&str] = &[
     "source",
     "stats",
     "time",
+    "timer",
 ];
 
 fn storey(room: &str) -> Option<usize> {

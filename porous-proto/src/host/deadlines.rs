@@ -81,6 +81,11 @@ impl Deadlines {
         self.heap.first().map(|&(at, _)| at)
     }
 
+    /// The slot of [`first`](Self::first).
+    pub(super) fn first_slot(&self) -> Option<Slot> {
+        self.heap.first().map(|&(_, slot)| slot)
+    }
+
     /// Takes the deadline of a slot away that has come.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<Slot> {
         self.settle(now);

@@ -32,7 +32,7 @@ use self::door::Door;
 use self::events::Events;
 use self::input::{Input, Taken};
 use self::member::Member;
-use self::schedule::Schedule;
+use self::schedule::{Reason, Schedule};
 pub use self::shares::ip_source;
 use self::shares::{Inbound, Kept, Lingering};
 use self::slot_mask::SlotMask;
@@ -48,6 +48,7 @@ use crate::ids::{Address, PeerId, Slot};
 use crate::peer::{News, Peer, Settings, Tick};
 use crate::stats::{FrameStats, HostStats};
 use crate::time::Instant;
+use crate::timer::Timer;
 use crate::transfer::Written;
 
 /// One socket's worth of peers: the state machine of the protocol.
@@ -335,6 +336,35 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let answers = self.strangers.has_answer().then_some(Instant::ZERO);
         answers.or_else(|| self.schedule.next_call())
+    }
+
+    /// What is due at the time that [`poll_timeout`](Self::poll_timeout) tells, and of which peer if it is one's:
+    /// for traces, and for the question why a host wakes so often. It has no other use, and is not made for speed.
+    /// A deadline may have been put off meanwhile: then the host is called, does nothing, and tells a later time.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Mode, Timer};
+    /// # use porous_proto::hooks::doc::example_pair;
+    ///
+    /// # let (mut host, peer) = example_pair();
+    /// assert_eq!(host.timer(), Some((Timer::Ping, Some(peer))));
+    /// host.send(peer, ChannelId(0), "hello", Mode::Reliable)?;
+    /// assert_eq!(host.timer(), Some((Timer::Transmit, Some(peer))));
+    /// # Ok::<(), porous_proto::SendError>(())
+    /// ```
+    #[must_use]
+    pub fn timer(&self) -> Option<(Timer, Option<PeerId>)> {
+        if self.strangers.has_answer() {
+            return Some((Timer::Transmit, None));
+        }
+        Some(match self.schedule.next_reason()? {
+            Reason::Ready(slot) => (Timer::Transmit, Some(self.table.id(slot))),
+            Reason::Room => (Timer::HostRate, None),
+            Reason::Deadline(slot) => {
+                let peer = self.table.id(slot);
+                (self.table.get(peer)?.peer.next_timer(), Some(peer))
+            }
+        })
     }
 
     /// The next event, if there is one.

@@ -29,6 +29,17 @@ pub(super) struct Schedule {
     room_at: Instant,
 }
 
+/// Why a host has something to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reason {
+    /// This peer may have something to send.
+    Ready(Slot),
+    /// There is room under the host's cap.
+    Room,
+    /// A deadline of this peer has come.
+    Deadline(Slot),
+}
+
 /// A queue in which each slot stands once at most.
 #[derive(Debug, Default)]
 struct Turns {
@@ -90,6 +101,18 @@ impl Schedule {
         let room = self.waits().then_some(self.room_at);
         // Exact, as no slot is ready.
         self.deadlines.first().into_iter().chain(room).min()
+    }
+
+    /// Why the host has something to do [then](Self::next_call): for the cap, to send, or of a deadline, and the
+    /// slot of that.
+    pub(super) fn next_reason(&self) -> Option<Reason> {
+        if let Some(slot) = self.ready.first() {
+            return Some(Reason::Ready(slot));
+        }
+        let at = self.next_call()?;
+        let slot = self.deadlines.first_slot();
+        let slot = slot.filter(|_| self.deadlines.first() == Some(at));
+        Some(slot.map_or(Reason::Room, Reason::Deadline))
     }
 
     /// Changes the cap on what the host sends.

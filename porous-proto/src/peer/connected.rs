@@ -10,6 +10,7 @@ use crate::event::DisconnectReason;
 use crate::frame::Offer;
 use crate::hooks::canary::{Bug, strikes};
 use crate::time::{Instant, Micros};
+use crate::timer::{Timer, earliest};
 use crate::transfer::Written;
 use crate::wire::NoRoom;
 
@@ -128,6 +129,16 @@ impl Connected {
             return own;
         }
         own.min(self.session.deadline())
+    }
+
+    /// What is due then, and when.
+    pub(super) fn timer(&self) -> (Instant, Timer) {
+        let flush = self.flush.map_or(Instant::NEVER, |flush| flush.ends);
+        earliest([
+            (self.silence, Timer::Silence),
+            (flush, Timer::Flush),
+            self.session.timer(),
+        ])
     }
 
     /// Writes the next datagram, behind the acknowledgement of the remote host's request if that is due.

@@ -49,6 +49,7 @@ use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
 #[cfg(feature = "seal")]
 use crate::seal::Secured;
 use crate::time::Instant;
+use crate::timer::Timer;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
 
@@ -582,6 +583,11 @@ impl Peer {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(crate) fn next_deadline(&self) -> Instant {
         self.phase.deadline()
+    }
+
+    /// What that is.
+    pub(crate) fn next_timer(&self) -> Timer {
+        self.phase.timer()
     }
 
     /// Does what is due by itself.

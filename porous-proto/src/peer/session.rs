@@ -29,6 +29,7 @@ use crate::payload::Payload;
 use crate::sequencing::{Delivered, Sequencing, Verdict, cost};
 use crate::stats::ModeCounts;
 use crate::time::Instant;
+use crate::timer::{Timer, earliest};
 use crate::transfer::{
     Acked, Arrival, Incoming, PathWords, Transfer, TransferParams, Urgency, Written,
 };
@@ -193,6 +194,7 @@ impl Session {
 
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn audit(&self, audit: &mut crate::hooks::audit::Audit) {
+        assert_eq!(self.timer().0, self.deadline(), "{:?}", self.timer());
         self.transfer.audit(audit);
         let longest = u64::from(self.agreement.path_mtu);
         self.sequencing.audit(audit, longest);
@@ -275,6 +277,12 @@ impl Session {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(super) fn deadline(&self) -> Instant {
         self.transfer.deadline().min(self.sequencing.deadline())
+    }
+
+    /// What is due then, and when.
+    pub(super) fn timer(&self) -> (Instant, Timer) {
+        let channel = self.sequencing.deadline();
+        earliest([self.transfer.timer(), (channel, Timer::Channel)])
     }
 
     pub(super) fn handle_timeout(&mut self, tick: Tick) {

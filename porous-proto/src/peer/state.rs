@@ -8,6 +8,7 @@ use super::disconnect::{Disconnecting, Ended};
 use super::handshake::Handshake;
 use super::session::Session;
 use crate::time::Instant;
+use crate::timer::Timer;
 
 /// The state of a peer (§2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,6 +184,16 @@ impl Phase {
             Self::Connected(connected) => connected.deadline(),
             Self::Disconnecting(disconnecting) => disconnecting.retry.min(disconnecting.ends),
             Self::Disconnected(ended) | Self::Zombie(ended) => ended.linger,
+        }
+    }
+
+    /// What that is.
+    pub(super) fn timer(&self) -> Timer {
+        match self {
+            Self::Attempt { .. } | Self::Newcomer { .. } => Timer::Handshake,
+            Self::Connected(connected) => connected.timer().1,
+            Self::Disconnecting(_) => Timer::Goodbye,
+            Self::Disconnected(_) | Self::Zombie(_) => Timer::Deletion,
         }
     }
 }

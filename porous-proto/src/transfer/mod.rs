@@ -58,6 +58,7 @@ use crate::frame::{
 use crate::seal::{datagram::Unsealed, phases::Sealer};
 use crate::source::{MessageBytes, Source};
 use crate::time::{Instant, Micros};
+use crate::timer::{Timer, earliest};
 use crate::wire::NoRoom;
 
 /// Most ids that are left out at once because the remote host acknowledges a later one: the work of one
@@ -298,6 +299,16 @@ impl Transfer {
             .deadline()
             .min(self.inbound.ack_timer.due())
             .min(self.signals.pings.due())
+    }
+
+    /// What is due then, and when.
+    pub(crate) fn timer(&self) -> (Instant, Timer) {
+        let acknowledgement = self.inbound.ack_timer.due();
+        earliest([
+            self.outbound.timer(),
+            (acknowledgement, Timer::Acknowledgement),
+            (self.signals.pings.due(), Timer::Ping),
+        ])
     }
 
     /// Turns all that is due into something that leaves with the next datagram.

@@ -18,6 +18,7 @@ use crate::event::Ecn;
 use crate::source::Source;
 use crate::stats::Loss;
 use crate::time::{Instant, Micros};
+use crate::timer::{Timer, earliest};
 
 /// The frames of this host to one peer, with the messages that are in frames or wait to be.
 #[derive(Debug)]
@@ -247,6 +248,20 @@ impl Outbound {
     pub(super) fn deadline(&self) -> Instant {
         let (recovery, _) = self.path.deadline(&self.queue, &self.later_acks);
         recovery.min(self.path.control.held_until())
+    }
+
+    /// What is due then, and when.
+    pub(super) fn timer(&self) -> (Instant, Timer) {
+        let (at, due) = self.path.deadline(&self.queue, &self.later_acks);
+        let recovery = match due {
+            Due::Loss => Timer::Loss,
+            Due::Probe => Timer::Probe,
+            Due::Timeout => Timer::Retransmission,
+        };
+        earliest([
+            (at, recovery),
+            (self.path.control.held_until(), Timer::Pace),
+        ])
     }
 
     /// Drops frames whose acknowledgement is overdue (§3.1.5), or asks for it.

@@ -60,6 +60,7 @@ mod stall;
 mod stats;
 mod strangers;
 mod time;
+mod timers;
 mod unreachable;
 mod wide_packets;
 mod wraps;

@@ -15,6 +15,8 @@ use porous_proto::{
 };
 
 use crate::address::normalise;
+#[cfg(feature = "log")]
+use crate::log;
 use crate::outbox::{BATCH, Made, Outbox};
 use crate::socket::{Socket, SocketStats};
 use crate::suffixes::Suffixes;
@@ -36,6 +38,8 @@ pub(crate) struct Bound<S: SystemSocket> {
     pub(crate) is_full: bool,
     /// How long one call takes datagrams in, or makes and sends them.
     pub(crate) time_limit: Duration,
+    #[cfg(feature = "log")]
+    pub(crate) ignoring: log::Ignoring,
 }
 
 /// The verbs of an application, with the clock filled in: see the methods of
@@ -46,6 +50,8 @@ impl<S: SystemSocket> Bound<S> {
         // Only a host that is asked has to answer from the address that was asked: a client's socket follows
         // the system's best route, which may change.
         self.socket.sources_wanted();
+        #[cfg(feature = "log")]
+        log::listens(policy);
         Ok(())
     }
 
@@ -68,6 +74,8 @@ impl<S: SystemSocket> Bound<S> {
         // Not always on: a pending error costs the next call, and only an attempt to connect has a use for
         // it.
         self.socket.ask_for_closed_ports(true);
+        #[cfg(feature = "log")]
+        log::connects(peer, &fit);
         Ok(peer)
     }
 
@@ -81,6 +89,8 @@ impl<S: SystemSocket> Bound<S> {
         self.host.set_envelope(self.suffixes.longest_of(&fit));
         let peer = self.host.connect_sealed(now, &fit, with)?;
         self.socket.ask_for_closed_ports(true);
+        #[cfg(feature = "log")]
+        log::connects(peer, &fit);
         Ok(peer)
     }
 
@@ -134,7 +144,10 @@ impl<S: SystemSocket> Bound<S> {
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event<SocketAddr>> {
-        self.host.poll_event()
+        let event = self.host.poll_event();
+        #[cfg(feature = "log")]
+        event.as_ref().inspect(|event| log::event(event));
+        event
     }
 
     pub(crate) fn disconnect(&mut self, peer: PeerId, how: Disconnect) -> Result<(), UnknownPeer> {

@@ -128,6 +128,8 @@ impl<S: SystemSocket> Endpoint<S> {
             suffixes: Suffixes::default(),
             is_full: false,
             time_limit: TIME_LIMIT,
+            #[cfg(feature = "log")]
+            ignoring: crate::log::Ignoring::new(),
         };
         Ok(Self {
             bound,
@@ -253,7 +255,21 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
         while let Some(at) = self.bound.socket.next_closed_port() {
             self.bound.host.handle_port_closed(at);
         }
+        #[cfg(feature = "log")]
+        self.log(&result);
         result
+    }
+
+    /// Tells the log what was ignored, and an error.
+    #[cfg(feature = "log")]
+    fn log<T>(&mut self, result: &io::Result<T>) {
+        let bound = &mut self.bound;
+        bound
+            .ignoring
+            .report(bound.clock.now(), || bound.host.stats());
+        if let Err(error) = result {
+            crate::log::failed(error);
+        }
     }
 
     fn take_datagrams(&mut self, begin: Instant) -> io::Result<bool> {
@@ -307,6 +323,13 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn transmit(&mut self) -> io::Result<()> {
+        let result = self.transmit_all();
+        #[cfg(feature = "log")]
+        self.log(&result);
+        result
+    }
+
+    fn transmit_all(&mut self) -> io::Result<()> {
         let mut now = self.bound.clock.now();
         let end = now + self.bound.time_limit;
         self.bound.host.handle_timeout(now);

@@ -124,6 +124,11 @@ mod faulty;
 mod gateways;
 mod icmp;
 mod inbox;
+#[cfg(feature = "log")]
+mod log;
+#[cfg(test)]
+#[cfg(feature = "log")]
+mod logged;
 mod many;
 #[cfg(test)]
 mod marked;

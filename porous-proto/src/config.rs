@@ -4,6 +4,8 @@ mod budgets;
 mod channel;
 mod offered;
 mod path;
+#[cfg(feature = "record")]
+pub(crate) mod record;
 mod timeouts;
 
 #[cfg(feature = "seal")]

@@ -10,9 +10,11 @@
 #[cfg(any(test, feature = "audit"))]
 pub mod audit;
 pub mod canary;
-#[cfg(any(test, feature = "audit"))]
+#[cfg(any(test, feature = "audit", feature = "record"))]
 pub mod codec;
 pub mod doc;
+#[cfg(feature = "record")]
+pub mod record;
 #[cfg(feature = "seal")]
 pub mod sealing;
 

@@ -16,7 +16,7 @@ const STOREYS: [&[&str]; 11] = [
     &["peer"],
     &["host"],
     &["sealing", "words"],
-    &["codec", "doc", "hooks"],
+    &["codec", "doc", "hooks", "record"],
     &["lib"],
 ];
 

@@ -12,7 +12,7 @@ pub(crate) struct Budgets {
     pub(crate) host_send_rate: u32,
     pub(crate) max_peers: u32,
     /// `None`: a part of `max_peers`.
-    max_peers_per_source: Option<u32>,
+    pub(super) max_peers_per_source: Option<u32>,
     pub(crate) replies_per_address: u32,
     pub(crate) replies: u32,
 }

@@ -13,7 +13,7 @@ const ETHERNET: u16 = 1452;
 
 /// The peers that are followed when their remote hosts move.
 #[derive(Clone, Copy, Debug)]
-enum Followed {
+pub(super) enum Followed {
     None,
     Sealed,
     All,
@@ -26,9 +26,9 @@ pub(crate) struct PathSettings {
     pub(crate) request_size: u16,
     /// The longest datagram that a search of the path may find, in bytes; 0 if there is no search. `None` as
     /// long as neither the application nor the driver has decided.
-    path_mtu: Option<u16>,
+    pub(super) path_mtu: Option<u16>,
     pub(crate) ecn: bool,
-    followed: Followed,
+    pub(super) followed: Followed,
 }
 
 impl PathSettings {

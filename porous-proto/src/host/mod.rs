@@ -11,6 +11,8 @@ mod door;
 mod events;
 mod input;
 mod member;
+#[cfg(feature = "record")]
+mod record;
 mod roaming;
 mod schedule;
 #[cfg(feature = "seal")]

@@ -213,6 +213,17 @@ impl<A: Address> Table<A> {
         (member.peer.state() != PeerState::Zombie).then_some((slot, member))
     }
 
+    /// As [`connection_mut`](Self::connection_mut).
+    #[cfg(feature = "record")]
+    pub(super) fn connection(&self, from: A, id: ConnectionId) -> Option<&Peer> {
+        let slot = if id.is_empty() {
+            self.find(from, |peer| peer.state().is_open())?
+        } else {
+            self.by_connection_id(id)?
+        };
+        Some(&self.at(slot)?.peer)
+    }
+
     fn by_connection_id(&self, id: ConnectionId) -> Option<Slot> {
         let is_its = |member: &Member<A>| member.peer.connection_id() == id;
         let held = self.mask.slot(id.as_bytes());

@@ -7,6 +7,8 @@ mod disconnect;
 mod effort;
 mod handshake;
 mod outbox;
+#[cfg(feature = "record")]
+mod record;
 #[cfg(feature = "seal")]
 mod sealed_attempt;
 #[cfg(feature = "seal")]

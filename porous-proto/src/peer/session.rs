@@ -66,7 +66,7 @@ struct Checked<'b, 'p> {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) agreement: Agreement,
-    check: Check,
+    pub(super) check: Check,
     /// There if the connection is sealed.
     #[cfg(feature = "seal")]
     sealing: Option<Box<Sealing>>,

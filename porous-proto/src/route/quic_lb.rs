@@ -171,6 +171,16 @@ impl QuicLb {
         self.server
     }
 
+    /// The rotation, and the key if there is one.
+    #[cfg(feature = "record")]
+    pub(crate) const fn parts(&self) -> (u8, Option<[u8; 16]>) {
+        #[cfg(feature = "quic-lb")]
+        if let Some(encryption) = &self.encryption {
+            return (self.rotation, Some(encryption.key()));
+        }
+        (self.rotation, None)
+    }
+
     /// The least bytes of an id.
     pub(crate) const fn id_len_min(&self) -> u8 {
         // 20 at most.

@@ -111,6 +111,11 @@ pub(super) struct Encryption {
 }
 
 impl Encryption {
+    #[cfg(feature = "record")]
+    pub(super) const fn key(&self) -> [u8; 16] {
+        self.key
+    }
+
     pub(super) const fn new(key: [u8; 16]) -> Self {
         Self {
             key,

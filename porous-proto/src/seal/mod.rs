@@ -20,6 +20,8 @@
 mod claims;
 mod crypto;
 mod provider;
+#[cfg(feature = "record")]
+pub(crate) mod record;
 mod secret;
 mod secured;
 mod security;

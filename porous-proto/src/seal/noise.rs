@@ -71,6 +71,11 @@ impl Identity {
         Ok(Self { secret, public })
     }
 
+    #[cfg(feature = "record")]
+    pub(crate) const fn secret(&self) -> &SecretKey {
+        &self.secret
+    }
+
     pub(crate) const fn public(&self) -> &PublicKey {
         &self.public
     }

@@ -54,6 +54,12 @@ impl Limits {
         time: Micros::from_secs(3600),
     };
 
+    /// The frames, and the microseconds.
+    #[cfg(feature = "record")]
+    pub(crate) const fn parts(self) -> (u64, u64) {
+        (self.frames, self.time.get())
+    }
+
     /// These limits, or lower ones.
     pub(crate) fn lowered(self, frames: u64, time: Micros) -> Self {
         Self {

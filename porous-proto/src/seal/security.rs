@@ -12,6 +12,8 @@ use super::gate::{Admission, Check, Gate};
 use super::noise::Identity;
 use super::phases::Limits;
 use super::provider::{Provider, PublicKey, Suite, Weak};
+#[cfg(feature = "record")]
+use super::record::SecurityParts;
 use super::secret::{Psk, SecretKey, TokenKey};
 use super::token::{Token, TokenRefusal};
 use crate::frame::{GREETING_MAX, KEY_TAG, Suites, Terms};
@@ -295,6 +297,47 @@ impl Security {
     pub fn rekey_after(mut self, frames: u64, time: Duration) -> Self {
         self.limits = Limits::MOST.lowered(frames, time.into());
         self
+    }
+
+    /// All that it was told.
+    #[cfg(feature = "record")]
+    pub(crate) fn parts(&self) -> SecurityParts {
+        let Self {
+            provider,
+            allows_plain,
+            requires_proof,
+            limits,
+            known,
+            identities: _,
+            psks,
+            token_keys,
+            check: _,
+            server_id,
+            max_lifetime,
+            used_tokens,
+            is_one_per_client,
+        } = self;
+        let suites = provider.suites();
+        // Each key pair is known once for each suite.
+        let identities = known.iter().step_by(suites.len().max(1));
+        let psks = psks.iter().map(|(number, psk)| (*number, *psk.as_bytes()));
+        let token_keys = token_keys.iter();
+        let token_keys = token_keys.map(|(number, key)| (*number, *key.as_bytes()));
+        SecurityParts {
+            suites: suites.iter().map(|suite| suite.number()).collect(),
+            allows_plain: *allows_plain,
+            requires_proof: *requires_proof,
+            rekey: limits.parts(),
+            identities: identities
+                .map(|known| *known.identity.secret().as_bytes())
+                .collect(),
+            psks: psks.collect(),
+            token_keys: token_keys.collect(),
+            server_id: *server_id,
+            max_lifetime: *max_lifetime,
+            used_tokens: *used_tokens,
+            is_one_per_client: *is_one_per_client,
+        }
     }
 
     pub(crate) const fn limits(&self) -> Limits {

@@ -210,6 +210,9 @@ pub use porous_udp::RustCrypto;
 pub use porous_udp::proto;
 #[doc(no_inline)]
 pub use porous_udp::proto::*;
+#[cfg(feature = "trace")]
+#[doc(no_inline)]
+pub use porous_udp::trace;
 pub use porous_udp::{
     Clock, Command, CommandError, Conditioner, Endpoint, Executed, OsRng, Outgoing, SocketBuffers,
     SocketStats, SuffixError,

@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind};
 
 #[cfg(feature = "seal")]
 use porous_udp::seal::Security;
+#[cfg(feature = "trace")]
+use porous_udp::trace::Recorder;
 use porous_udp::{Conditioner, Config, Endpoint, Listen};
 use tokio::net::{ToSocketAddrs, UdpSocket, lookup_host};
 use tokio::runtime;
@@ -42,6 +44,8 @@ pub struct Builder {
     net: Net,
     #[cfg(feature = "seal")]
     security: Option<Security>,
+    #[cfg(feature = "trace")]
+    recorder: Option<Recorder>,
 }
 
 impl fmt::Debug for Builder {
@@ -59,6 +63,8 @@ impl Builder {
             net: Net(Box::new(())),
             #[cfg(feature = "seal")]
             security: None,
+            #[cfg(feature = "trace")]
+            recorder: None,
         }
     }
 
@@ -99,6 +105,26 @@ impl Builder {
     #[must_use]
     pub fn security(mut self, security: Security) -> Self {
         self.security = Some(security);
+        self
+    }
+
+    /// Records the host, for a replay byte for byte (the crate `porous-trace`, `docs/trace.md`). The recording ends
+    /// with the host; where it fails, the connections go on.
+    ///
+    /// ```
+    /// # use porous_tokio::{Server, prelude::*};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let recorder = trace::Recorder::new(std::io::sink(), trace::Keep::nothing());
+    /// let server = Server::builder(Config::new()).record(recorder).bind("127.0.0.1:0").await?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "trace")]
+    #[must_use]
+    pub fn record(mut self, recorder: Recorder) -> Self {
+        self.recorder = Some(recorder);
         self
     }
 
@@ -217,6 +243,10 @@ impl Builder {
         };
         let mut endpoint = endpoint.with_conditioner(self.net);
         endpoint.set_time_limit(TIME_LIMIT);
+        #[cfg(feature = "trace")]
+        if let Some(recorder) = self.recorder {
+            endpoint.record(recorder).map_err(io::Error::other)?;
+        }
         #[cfg(feature = "seal")]
         if let Some(security) = self.security {
             endpoint.set_security(security);

@@ -109,6 +109,9 @@ pub use porous_udp::RustCrypto;
 pub use porous_udp::proto;
 #[doc(no_inline)]
 pub use porous_udp::proto::*;
+#[cfg(feature = "trace")]
+#[doc(no_inline)]
+pub use porous_udp::trace;
 pub use porous_udp::{Clock, Conditioner, OsRng, SocketBuffers, SocketStats};
 
 /// The names that most programs use, to be brought in by one line. [`Server`], [`Client`] and [`Connection`] are not

@@ -14,9 +14,19 @@ use porous_proto::{
     UnknownPeer,
 };
 
+#[cfg(feature = "trace")]
+use getrandom::SysRng;
+#[cfg(feature = "trace")]
+use porous_trace::{About, RecordError, Recorder};
+#[cfg(feature = "trace")]
+use rand_core::UnwrapErr;
+
 use crate::address::normalise;
+#[cfg(feature = "trace")]
+use crate::clock::unix_time;
 #[cfg(feature = "log")]
 use crate::log;
+use crate::machine::{self, Machine};
 use crate::outbox::{BATCH, Made, Outbox};
 use crate::socket::{Socket, SocketStats};
 use crate::suffixes::Suffixes;
@@ -26,7 +36,7 @@ use crate::{Clock, Command, CommandError, Executed, OsRng, SuffixError, SystemSo
 /// each peer is told once that the connection ends.
 #[derive(Debug)]
 pub(crate) struct Bound<S: SystemSocket> {
-    pub(crate) host: Host<OsRng>,
+    pub(crate) host: Machine,
     pub(crate) socket: Socket<S>,
     pub(crate) clock: Clock,
     #[cfg(feature = "seal")]
@@ -183,7 +193,7 @@ impl<S: SystemSocket> Bound<S> {
         self.host.set_host_send_rate(bytes_a_second);
     }
 
-    pub(crate) const fn set_connection_ids(
+    pub(crate) fn set_connection_ids(
         &mut self,
         ids: ConnectionIds,
     ) -> Result<(), ConnectionIdsError> {
@@ -223,7 +233,27 @@ impl<S: SystemSocket> Bound<S> {
     }
 
     pub(crate) const fn host(&self) -> &Host<OsRng> {
-        &self.host
+        machine::host(&self.host)
+    }
+
+    #[cfg(feature = "trace")]
+    pub(crate) fn record(&mut self, recorder: Recorder) -> Result<(), RecordError> {
+        let since = Duration::from_micros(self.clock.now().as_micros());
+        let began = unix_time().saturating_sub(since);
+        let began = u64::try_from(began.as_micros()).unwrap_or_default();
+        // An address that the system does not tell is only missing in the trace.
+        let about = About::new(self.local_addr().ok(), began);
+        self.host.record(recorder, about, UnwrapErr(SysRng))
+    }
+
+    #[cfg(feature = "trace")]
+    pub(crate) const fn recording_error(&mut self) -> Option<io::Error> {
+        self.host.recording_error()
+    }
+
+    #[cfg(feature = "trace")]
+    pub(crate) fn end_recording(&mut self) -> io::Result<()> {
+        self.host.end_recording()
     }
 }
 

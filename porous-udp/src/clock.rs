@@ -52,10 +52,16 @@ impl Clock {
 
 /// The seconds since 1970 by the clock of the system; 0 if it shows an earlier time.
 #[cfg(feature = "seal")]
-#[expect(clippy::disallowed_methods, reason = "this is the place")]
 pub(crate) fn unix_seconds() -> u64 {
+    unix_time().as_secs()
+}
+
+/// The time since 1970 by the clock of the system; 0 if it shows an earlier time.
+#[cfg(any(feature = "seal", feature = "trace"))]
+#[expect(clippy::disallowed_methods, reason = "this is the place")]
+pub(crate) fn unix_time() -> core::time::Duration {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
+    since.unwrap_or_default()
 }
 
 /// A time that stands still unless a test moves it.

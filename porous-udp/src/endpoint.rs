@@ -1,23 +1,18 @@
 //! The endpoint of a driver: one socket, one host, one clock.
 
-use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Disposition, Ecn, Host, Ignored, Instant, Peer, PeerState, ip_source};
-use rand_core::{TryRng, UnwrapErr};
+use porous_proto::{Config, Disposition, Ecn, Ignored, Instant, Peer, PeerState};
+use rand_core::TryRng;
 
 use crate::bound::Bound;
 use crate::inbox::{Inbox, Origin};
 use crate::outbox::{Made, Outbox};
 use crate::socket::{Path, Socket, Taken};
 use crate::suffixes::Suffixes;
-use crate::{Clock, Conditioner, SystemSocket};
-
-/// The random source of an [`Endpoint`]: the operating system's. [`Endpoint::new`] fails if the system has
-/// none; a source that fails later, as that of no known system does, panics.
-pub type OsRng = UnwrapErr<SysRng>;
+use crate::{Clock, Conditioner, SystemSocket, machine};
 
 /// The most errors in place of datagrams that one call takes: an error that stays must not stop the game.
 pub(crate) const ERRORS_PER_CALL: usize = 1024;
@@ -113,11 +108,9 @@ impl<S: SystemSocket> Endpoint<S> {
         };
         #[cfg(feature = "seal")]
         let seals = config.seals();
-        let mut host = Host::new(config, UnwrapErr(SysRng));
+        let host = machine::new(config);
         #[cfg(feature = "seal")]
-        crate::sealing::prepare(&mut host, seals);
-        host.set_same_host(|a: &SocketAddr, b| a.ip() == b.ip());
-        host.set_source_of(|from| ip_source(from.ip()));
+        let host = crate::sealing::prepared(host, seals);
         let bound = Bound {
             host,
             socket: Socket::new(socket, path)?,

@@ -129,6 +129,7 @@ mod log;
 #[cfg(test)]
 #[cfg(feature = "log")]
 mod logged;
+mod machine;
 mod many;
 #[cfg(test)]
 mod marked;
@@ -152,11 +153,15 @@ pub use buffers::SocketBuffers;
 pub use clock::Clock;
 pub use command::{Command, CommandError, Executed, Outgoing};
 pub use conditioner::Conditioner;
-pub use endpoint::{Endpoint, OsRng};
+pub use endpoint::Endpoint;
+pub use machine::OsRng;
 pub use open::bind;
 #[cfg(feature = "seal")]
 #[doc(no_inline)]
 pub use porous_crypto::RustCrypto;
+#[cfg(feature = "trace")]
+#[doc(no_inline)]
+pub use porous_trace as trace;
 pub use shards::bind_shards;
 pub use socket::SocketStats;
 pub use suffixes::SuffixError;
@@ -176,4 +181,7 @@ pub mod prelude {
     pub use porous_crypto::RustCrypto;
     #[doc(no_inline)]
     pub use porous_proto::prelude::*;
+    #[cfg(feature = "trace")]
+    #[doc(no_inline)]
+    pub use porous_trace as trace;
 }

@@ -1,14 +1,13 @@
 //! What a host that seals gets from its driver: cryptography, the time of day, and the IPs of addresses.
 
-use core::net::SocketAddr;
 use core::time::Duration;
 
 use porous_crypto::RustCrypto;
+use porous_proto::Instant;
 use porous_proto::seal::Security;
-use porous_proto::{Host, Instant};
 
-use crate::OsRng;
 use crate::clock::unix_seconds;
+use crate::machine::Machine;
 
 /// How often the host is told the time of day. Between two times it counts by the other clock, which nobody
 /// sets: that differs by the little that the system corrects in a minute, and tokens allow for 30 s.
@@ -16,11 +15,11 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Prepares a host. `seals`: its configuration has suites. It then seals with [`RustCrypto`] unless it is told
 /// otherwise.
-pub(crate) fn prepare(host: &mut Host<OsRng>, seals: bool) {
-    host.set_ip_of(SocketAddr::ip);
+pub(crate) fn prepared(mut host: Machine, seals: bool) -> Machine {
     if seals {
         host.set_security(Security::new(&RustCrypto));
     }
+    host
 }
 
 /// Tells a host the time of day, by which it sees whether tokens have expired.
@@ -31,7 +30,7 @@ pub(crate) struct TimeOfDay {
 
 impl TimeOfDay {
     /// Tells it, unless it was told less than a minute ago.
-    pub(crate) fn tell(&mut self, host: &mut Host<OsRng>, now: Instant) {
+    pub(crate) fn tell(&mut self, host: &mut Machine, now: Instant) {
         let is_due = |told| now.saturating_duration_since(told) >= INTERVAL;
         if self.told.is_none_or(is_due) {
             self.told = Some(now);
@@ -42,15 +41,13 @@ impl TimeOfDay {
 
 #[cfg(test)]
 mod tests {
-    use getrandom::SysRng;
     use porous_proto::Config;
-    use rand_core::UnwrapErr;
 
     use super::*;
 
     #[test]
     fn the_time_of_day_is_told_at_once_and_once_a_minute() {
-        let mut host = Host::new(Config::new(), UnwrapErr(SysRng));
+        let mut host = crate::machine::new(Config::new());
         let mut clock = TimeOfDay::default();
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         for (now, told) in [(5, 5), (64, 5), (65, 65), (66, 65), (200, 200)] {

@@ -490,6 +490,65 @@ macro_rules! verbs {
             self.$to.set_suffix(to, suffix)
         }
 
+        /// Records this host from now on: all that happens to it, for a replay byte for byte (the crate
+        /// `porous-trace`). Record before the host does anything else. What a trace holds, and what it gives
+        /// away, stands in `docs/trace.md`. [`end_recording`](Self::end_recording) or the end of the host ends
+        /// the recording.
+        ///
+        /// # Errors
+        ///
+        /// [`RecordError::Begun`](crate::trace::RecordError::Begun) if the host was used already.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $server]
+        /// let recorder = trace::Recorder::new(std::io::sink(), trace::Keep::nothing());
+        /// host.record(recorder)?;
+        /// host.listen(Listen::Open)?;
+        /// # Ok::<(), Box<dyn core::error::Error>>(())
+        /// ```
+        #[cfg(feature = "trace")]
+        pub fn record(
+            &mut self,
+            recorder: $crate::trace::Recorder,
+        ) -> Result<(), $crate::trace::RecordError> {
+            self.$to.record(recorder)
+        }
+
+        /// The error that has ended the recording, as of a disk that is full. It is told once, and the
+        /// connections go on.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $server]
+        /// assert!(host.recording_error().is_none());
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
+        #[cfg(feature = "trace")]
+        pub const fn recording_error(&mut self) -> Option<std::io::Error> {
+            self.$to.recording_error()
+        }
+
+        /// Ends the recording, if there is one, and writes all of it.
+        ///
+        /// # Errors
+        ///
+        /// That of writing, or the one that has ended the recording before, if nobody has heard of it.
+        ///
+        /// ```
+        #[doc = $names]
+        ///
+        #[doc = $server]
+        /// host.end_recording()?;
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
+        #[cfg(feature = "trace")]
+        pub fn end_recording(&mut self) -> std::io::Result<()> {
+            self.$to.end_recording()
+        }
+
         /// Carries a command out, for a program that keeps or queues commands. Each command does what the
         /// method of its name does.
         ///

@@ -153,7 +153,6 @@ impl<R: Read> Trace<R> {
     /// What the trace keeps.
     ///
     /// ```
-    /// # use porous_proto::hooks::doc::example_rng;
     /// use porous_trace::{Keep, Trace};
     ///
     /// let empty = b"\x93POROUS\n\x01\x00\x00\x00";

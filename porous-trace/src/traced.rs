@@ -9,9 +9,9 @@ use std::io;
 use porous_proto::hooks::record::{self, CredentialsParts, OptionsParts};
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
-    AnswerError, ChannelId, Config, ConnectError, ConnectionIds, ConnectionIdsError, Disconnect,
-    Disposition, Ecn, Event, Host, Instant, Listen, ListenError, Payload, PeerId, Received,
-    SendError, SendOptions, Transmit, UnknownPeer, ip_source,
+    AnswerError, Bytes, ChannelId, Config, ConnectError, ConnectionIds, ConnectionIdsError,
+    Disconnect, Disposition, Ecn, Event, Host, Instant, Listen, ListenError, Payload, Peer, PeerId,
+    PeerState, Received, SendError, SendOptions, Transmit, UnknownPeer, ip_source,
 };
 use rand_core::CryptoRng;
 
@@ -812,6 +812,32 @@ impl<R: CryptoRng> TracedHost<R> {
             refused: refused(&result),
         });
         result
+    }
+
+    /// [`Host::broadcast`], which is recorded as what it sends.
+    ///
+    /// ```
+    /// use porous_proto::{ChannelId, Config, Mode};
+    /// # use porous_proto::hooks::doc::example_rng;
+    ///
+    /// let mut host = porous_trace::TracedHost::new(Config::new(), example_rng());
+    /// assert!(host.broadcast(ChannelId(0), "hello", Mode::Reliable).is_empty());
+    /// ```
+    pub fn broadcast(
+        &mut self,
+        channel: ChannelId,
+        packet: impl Into<Bytes>,
+        options: impl Into<SendOptions>,
+    ) -> Vec<(PeerId, SendError)> {
+        let (packet, options) = (packet.into(), options.into());
+        let is_connected = |(_, peer): &(PeerId, &Peer)| peer.state() == PeerState::Connected;
+        let connected = self.host.peers().filter(is_connected);
+        let connected: Vec<PeerId> = connected.map(|(peer, _)| peer).collect();
+        let unsent = |peer| {
+            let sent = self.send(peer, channel, packet.clone(), options);
+            Some((peer, sent.err()?))
+        };
+        connected.into_iter().filter_map(unsent).collect()
     }
 
     /// [`Host::cancel`].

@@ -17,7 +17,7 @@ use tracing::{Metadata, Subscriber};
 
 use crate::faulty::Faulty;
 use crate::log::Ignoring;
-use crate::{Clock, Endpoint, OsRng, SystemSocket, bind};
+use crate::{Clock, Endpoint, SystemSocket, bind};
 
 /// Far longer than any of these tests waits.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -168,11 +168,11 @@ fn an_error_of_the_socket_is_told() {
 fn what_is_ignored_is_told_once_a_second() {
     let mut host = Host::<_, u32>::new(Config::new(), UnwrapErr(SysRng));
     let mut ignoring = Ignoring::new();
-    let mut report = |at: u64, host: &Host<OsRng, u32>| {
+    let mut report = |at: u64, host: &Host<UnwrapErr<SysRng>, u32>| {
         let now = Instant::from_micros(at);
         logged(|| ignoring.report(now, || host.stats()))
     };
-    let junk = |host: &mut Host<OsRng, u32>, datagrams: u32| {
+    let junk = |host: &mut Host<UnwrapErr<SysRng>, u32>, datagrams: u32| {
         for _ in 0..datagrams {
             host.handle_datagram(Instant::ZERO, 1, Ecn::NotEct, &[0x44; 3]);
         }

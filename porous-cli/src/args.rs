@@ -190,6 +190,9 @@ pub(crate) struct SwarmArgs {
     /// A file for a trace of the world of the first seed, a line for each event
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// Plays a game's traffic between one server and many clients over a bad network.

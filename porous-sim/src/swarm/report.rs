@@ -2,10 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
-use core::fmt;
-
-/// The names of the modes, by number.
-const MODES: [&str; 3] = ["unreliable", "reliable", "passive"];
 
 /// What happened in one world, or in many together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +14,7 @@ pub struct Report {
     pub sealed: u64,
     /// Datagrams that hosts and strangers sent.
     pub datagrams: u64,
-    /// Packets sent and delivered, by mode.
+    /// Packets sent and delivered: unreliable, reliable and passive ones.
     pub packets: [[u64; 2]; 3],
     /// Faults, by kind.
     pub faults: BTreeMap<&'static str, u64>,
@@ -54,26 +50,6 @@ impl Report {
         for (kind, count) in &other.faults {
             self.fault(kind, *count);
         }
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const HOUR: u64 = 3_600_000_000;
-        let tenths = self.connected % HOUR * 10 / HOUR;
-        writeln!(f, "connection-hours  {}.{tenths}", self.connected / HOUR)?;
-        writeln!(f, "connections       {}", self.established / 2)?;
-        writeln!(f, "sealed            {}", self.sealed / 2)?;
-        writeln!(f, "datagrams         {}", self.datagrams)?;
-        writeln!(f, "audits            {}", self.checks)?;
-        for (mode, [sent, delivered]) in MODES.iter().zip(self.packets) {
-            writeln!(f, "{mode:18}{sent} sent, {delivered} delivered")?;
-        }
-        writeln!(f, "faults")?;
-        for (kind, count) in &self.faults {
-            writeln!(f, "  {kind:28}{count}")?;
-        }
-        Ok(())
     }
 }
 

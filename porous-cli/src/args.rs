@@ -256,6 +256,12 @@ pub(crate) struct DemoArgs {
     /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,
+    /// A file to draw the results to, as SVG
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plot: Option<PathBuf>,
+    /// A file to write the results to as a page for a browser, which needs no network
+    #[arg(long, value_name = "PATH")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 impl DemoArgs {

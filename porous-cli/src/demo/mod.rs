@@ -8,12 +8,18 @@ mod flow;
 mod keys;
 mod kind;
 mod packet;
+mod page;
+mod picture;
 mod progress;
 mod report;
+mod samples;
 mod session;
 mod table;
+mod verdict;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use porous_sim::Seed;
@@ -22,6 +28,8 @@ use porous_std::Bytes;
 use crate::args::DemoArgs;
 use crate::exit;
 use crate::json::{Json, print};
+use page::Texts;
+use picture::Picture;
 use progress::Progress;
 use report::Report;
 use session::Session;
@@ -34,6 +42,9 @@ struct Files {
     payload: Bytes,
     /// Where results are written, if anywhere.
     json: Option<Json>,
+    /// Where they are drawn.
+    plot: Option<File>,
+    html: Option<File>,
 }
 
 /// Runs the demo.
@@ -46,8 +57,21 @@ fn open(args: &DemoArgs) -> Result<Files, String> {
         Some(path) => format!("cannot read --file {}: {error}", path.display()),
         None => format!("cannot read this program, name another file by --file: {error}"),
     })?;
-    let json = args.json.as_deref().map(Json::open).transpose()?;
-    Ok(Files { payload, json })
+    Ok(Files {
+        payload,
+        json: args.json.as_deref().map(Json::open).transpose()?,
+        plot: create("--plot", args.plot.as_deref())?,
+        html: create("--html", args.html.as_deref())?,
+    })
+}
+
+/// Makes the file that an option names.
+fn create(option: &str, path: Option<&Path>) -> Result<Option<File>, String> {
+    let create = |path: &Path| {
+        let cannot = |error| format!("cannot write {option} {}: {error}", path.display());
+        File::create(path).map_err(cannot)
+    };
+    path.map(create).transpose()
 }
 
 /// True if all went well. What did not is written to stderr.
@@ -78,20 +102,40 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
         );
         return Ok(false);
     }
+    let (conditions, verdict) = (verdict::conditions(args), verdict::words(&report, args));
     if !is_silent {
-        let mut text = Vec::new();
+        let mut text = format!("{conditions}\n\n{verdict}\n").into_bytes();
         table::write(&report, &mut text)?;
         print(&text)?;
     }
+    if files.plot.is_some() || files.html.is_some() {
+        let svg = Picture::of(&session).svg().map_err(io::Error::other)?;
+        let texts = Texts {
+            conditions: &conditions,
+            verdict: &verdict,
+            svg: &svg,
+        };
+        write_to("--plot", files.plot, &svg)?;
+        write_to("--html", files.html, &page::html(&report, texts))?;
+    }
     explain(&report, &session);
     Ok(report.is_success())
+}
+
+/// Writes the file that an option has named.
+fn write_to(option: &str, file: Option<File>, text: &str) -> io::Result<()> {
+    let Some(mut file) = file else {
+        return Ok(());
+    };
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|error| io::Error::new(error.kind(), format!("cannot write {option}: {error}")))
 }
 
 /// Writes to stderr what went wrong.
 fn explain(report: &Report, session: &Session) {
     for (number, client) in (1..).zip(&session.clients) {
         if let Some(reason) = client.why_ended() {
-            eprintln!("error: the connection of client {number} ended: {reason:?}");
+            eprintln!("error: the connection of client {number} ended: {reason}");
         }
     }
     if !report.modes.reliable.is_perfect() {

@@ -13,6 +13,7 @@ use super::conditioner::{Conditioner, conditions};
 use super::keys::Keys;
 use super::kind::{CHANNELS, Direction};
 use super::progress::Progress;
+use super::samples::Samples;
 use crate::args::DemoArgs;
 use crate::net::keys::sealed;
 
@@ -35,6 +36,7 @@ pub(crate) struct Session {
     pub(crate) server: UdpHost<Conditioner>,
     pub(crate) clients: Vec<Client>,
     pub(crate) latencies: KindLatencies,
+    pub(crate) samples: Samples,
     by_address: BTreeMap<SocketAddr, usize>,
     by_peer: BTreeMap<PeerId, usize>,
     clock: Clock,
@@ -55,6 +57,7 @@ impl Session {
             server,
             clients: Vec::new(),
             latencies: KindLatencies::default(),
+            samples: Samples::new(args.seconds),
             by_address: BTreeMap::new(),
             by_peer: BTreeMap::new(),
             clock: Clock::start(),
@@ -106,6 +109,7 @@ impl Session {
             }
             self.send_due(elapsed);
             self.tick()?;
+            self.samples.take(elapsed, &self.server);
             progress.playing(elapsed, &self.clients);
         }
     }

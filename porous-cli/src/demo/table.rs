@@ -36,13 +36,13 @@ pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 fn modes(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "{:<10} {:>9} {:>9} {:>7} {:>10} {:>12} {:>7} {:>8} {:>8} {:>8}",
+        "{:<10}{:>7}{:>10}{:>6}{:>8}{:>9}{:>8}{:>7}{:>7}{:>7}",
         "mode",
         "sent",
         "delivered",
         "lost",
-        "duplicated",
-        "out of order",
+        "doubled",
+        "disorder",
         "corrupt",
         "p50 ms",
         "p95 ms",
@@ -64,7 +64,7 @@ fn row(name: &str, mode: &ModeReport, out: &mut impl Write) -> io::Result<()> {
         .map(|ms| ms.map_or_else(|| "-".to_owned(), |ms| format!("{ms:.1}")));
     writeln!(
         out,
-        "{name:<10} {:>9} {:>9} {:>7} {:>10} {:>12} {:>7} {p50:>8} {p95:>8} {p99:>8}",
+        "{name:<10}{:>7}{:>10}{:>6}{:>8}{:>9}{:>8}{p50:>7}{p95:>7}{p99:>7}",
         mode.sent, mode.delivered, mode.lost, mode.duplicated, mode.out_of_order, mode.corrupt
     )
 }
@@ -101,10 +101,10 @@ mod tests {
         let expected = "\
 seed 5, 1 s of traffic
 
-mode            sent delivered    lost duplicated out of order corrupt   p50 ms   p95 ms   p99 ms
-reliable          24        24       0          0            0       0     31.5        -        -
-unreliable       120       117       3          0            0       0     31.5        -        -
-passive            0         0       0          0            0       0        -        -        -
+mode         sent delivered  lost doubled disorder corrupt p50 ms p95 ms p99 ms
+reliable       24        24     0       0        0       0   31.5      -      -
+unreliable    120       117     3       0        0       0   31.5      -      -
+passive         0         0     0       0        0       0      -      -      -
 
 file of 10 bytes: right at 1 of 1 clients
 

@@ -1,0 +1,202 @@
+//! The run as a picture: how late packets came, and round trips, losses, traffic and queues over time.
+
+use core::error::Error;
+use core::ops::Range;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use super::kind::Kind;
+use super::samples::Sample;
+use super::session::Session;
+use crate::latency::Latencies;
+
+/// The width and height of the picture, in pixels.
+const SIZE: (u32, u32) = (860, 900);
+
+/// The colours of events, states and updates.
+const COLOURS: [RGBColor; 3] = [
+    RGBColor(31, 119, 180),
+    RGBColor(217, 95, 2),
+    RGBColor(27, 158, 119),
+];
+
+/// The colour of losses.
+const LOST: RGBColor = RGBColor(214, 39, 40);
+
+type Panel<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn = Result<(), Box<dyn Error>>;
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Picture<'a> {
+    latencies: [(&'static str, &'a Latencies); 3],
+    samples: &'a [Sample],
+}
+
+impl<'a> Picture<'a> {
+    pub(crate) fn of(session: &'a Session) -> Self {
+        let of = |kind: Kind| &session.latencies[kind as usize];
+        Self {
+            latencies: [
+                ("events, reliable", of(Kind::Event)),
+                ("states, unreliable", of(Kind::State)),
+                ("updates, passive", of(Kind::Update)),
+            ],
+            samples: session.samples.all(),
+        }
+    }
+
+    /// The picture as SVG, on white.
+    pub(crate) fn svg(self) -> Result<String, String> {
+        let mut text = String::new();
+        let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let drawn = || -> Drawn {
+            area.fill(&WHITE)?;
+            let (upper, lower) = area.split_vertically(300);
+            self.distribution(&upper)?;
+            let [rtt, rate, queue] = &lower.split_evenly((3, 1))[..] else {
+                return Ok(());
+            };
+            self.round_trips(rtt)?;
+            let (rates, queues) = (self.line(|s| s.sent_rate), self.line(|s| s.queued));
+            self.over_time(rate, "sent by the server, kB/s", &rates)?;
+            self.over_time(queue, "waiting at the server, kB", &queues)?;
+            area.present()?;
+            Ok(())
+        };
+        drawn().map_err(|error| format!("cannot draw: {error}"))?;
+        drop(area);
+        Ok(text)
+    }
+
+    fn line(self, of: fn(&Sample) -> f64) -> Vec<(f64, f64)> {
+        let point = |sample: &Sample| (sample.at, of(sample));
+        self.samples.iter().map(point).collect()
+    }
+
+    /// For each mode, how many packets had arrived after how long.
+    fn distribution(self, panel: &Panel<'_>) -> Drawn {
+        let latest = |(_, latencies): &(_, &Latencies)| latencies.percentile(99);
+        let latest = self.latencies.iter().filter_map(latest);
+        let end = 1.15 * latest.fold(1.0, f64::max);
+        let mut chart = ChartBuilder::on(panel)
+            .caption("How late packets came", ("sans-serif", 17))
+            .margin(10)
+            .x_label_area_size(36)
+            .y_label_area_size(62)
+            .build_cartesian_2d(0.0..end, 0.0..100.0)?;
+        chart
+            .configure_mesh()
+            .max_light_lines(0)
+            .x_desc("latency one way, ms")
+            .y_desc("arrived by then, %")
+            .y_labels(5)
+            .y_label_formatter(&|percent| format!("{percent:.0}"))
+            .x_label_formatter(&|ms| format!("{ms:.0}"))
+            .label_style(("sans-serif", 12))
+            .axis_desc_style(("sans-serif", 13))
+            .draw()?;
+        for ((name, latencies), colour) in self.latencies.into_iter().zip(COLOURS) {
+            let point = |percent| Some((latencies.percentile(percent)?.min(end), percent as f64));
+            let points: Vec<_> = (1..=100).filter_map(point).collect();
+            chart
+                .draw_series([PathElement::new(points, colour.stroke_width(2))])?
+                .label(name)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], colour));
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .label_font(("sans-serif", 13))
+            .background_style(WHITE)
+            .border_style(TRANSPARENT)
+            .draw()?;
+        Ok(())
+    }
+
+    fn round_trips(self, panel: &Panel<'_>) -> Drawn {
+        let (median, worst) = (self.line(|s| s.rtt_ms), self.line(|s| s.rtt_worst_ms));
+        let mut chart = axes(panel, "round trip, ms", (self.end(), top(&worst)))?;
+        chart.draw_series([PathElement::new(worst, RGBColor(160, 160, 160))])?;
+        chart.draw_series([PathElement::new(median, COLOURS[0].stroke_width(2))])?;
+        // A mark at the foot for each sample in which something was found lost, longer for more.
+        let mark = |sample: &Sample| {
+            let height = (sample.lost as f64).min(10.0) * chart.y_range().end / 40.0;
+            PathElement::new([(sample.at, 0.0), (sample.at, height)], LOST)
+        };
+        let marks: Vec<_> = self
+            .samples
+            .iter()
+            .filter(|s| s.lost > 0)
+            .map(mark)
+            .collect();
+        chart.draw_series(marks)?;
+        let legend = [
+            ("median client", COLOURS[0]),
+            ("worst client", RGBColor(160, 160, 160)),
+            ("found lost", LOST),
+        ];
+        for (place, (name, colour)) in (0..).zip(legend) {
+            let style = ("sans-serif", 12).into_font().color(&colour);
+            panel.draw_text(name, &style, (560 + 96 * place, 2))?;
+        }
+        Ok(())
+    }
+
+    fn over_time(self, panel: &Panel<'_>, name: &str, points: &[(f64, f64)]) -> Drawn {
+        let mut chart = axes(panel, name, (self.end(), top(points)))?;
+        let points = points.to_vec();
+        chart.draw_series([PathElement::new(points, COLOURS[0].stroke_width(2))])?;
+        Ok(())
+    }
+
+    /// The end of the axis of time, in seconds.
+    fn end(self) -> f64 {
+        self.samples.last().map_or(1.0, |sample| sample.at.max(0.1))
+    }
+}
+
+/// The top of an axis on which all points have room.
+fn top(points: &[(f64, f64)]) -> f64 {
+    let values = points.iter().map(|&(_, value)| value);
+    1.15 * values.fold(0.5, f64::max)
+}
+
+type Chart<'a, 'b> = ChartContext<
+    'a,
+    SVGBackend<'b>,
+    Cartesian2d<plotters::coord::types::RangedCoordf64, plotters::coord::types::RangedCoordf64>,
+>;
+
+/// The axes of a quantity over time.
+fn axes<'a, 'b>(
+    panel: &'a Panel<'b>,
+    name: &str,
+    (end, top): (f64, f64),
+) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
+    let (time, value): (Range<f64>, Range<f64>) = (0.0..end, 0.0..top);
+    let mut chart = ChartBuilder::on(panel)
+        .margin(10)
+        .x_label_area_size(34)
+        .y_label_area_size(62)
+        .build_cartesian_2d(time, value)?;
+    chart
+        .configure_mesh()
+        .max_light_lines(0)
+        .x_desc("seconds")
+        .y_desc(name)
+        .y_labels(5)
+        .x_label_formatter(&|seconds| format!("{seconds:.0}"))
+        .y_label_formatter(&|value| {
+            if top < 10.0 {
+                format!("{value:.1}")
+            } else {
+                format!("{value:.0}")
+            }
+        })
+        .label_style(("sans-serif", 12))
+        .axis_desc_style(("sans-serif", 13))
+        .draw()?;
+    Ok(chart)
+}

@@ -187,16 +187,19 @@ fn axes<'a, 'b>(
         .x_desc("seconds")
         .y_desc(name)
         .y_labels(5)
-        .x_label_formatter(&|seconds| format!("{seconds:.0}"))
-        .y_label_formatter(&|value| {
-            if top < 10.0 {
-                format!("{value:.1}")
-            } else {
-                format!("{value:.0}")
-            }
-        })
+        .x_label_formatter(&|seconds| label(*seconds, end))
+        .y_label_formatter(&|value| label(*value, top))
         .label_style(("sans-serif", 12))
         .axis_desc_style(("sans-serif", 13))
         .draw()?;
     Ok(chart)
+}
+
+/// A number at an axis that ends there: with a decimal where whole numbers would come twice.
+fn label(value: f64, end: f64) -> String {
+    if end < 10.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
 }

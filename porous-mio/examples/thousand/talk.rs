@@ -82,16 +82,19 @@ impl Talk {
         Ok(())
     }
 
-    /// Turns the loop for this time, and lets the clients send, one after the other.
-    pub(crate) fn run(&mut self, hosts: &mut Hosts, time: Duration) -> io::Result<()> {
+    /// Turns the loop for this time, and lets the first `active` clients send, one after the other.
+    pub(crate) fn run(&mut self, hosts: &mut Hosts, time: Duration, active: u64) -> io::Result<()> {
         let begun = hosts.elapsed();
-        let count = self.clients.len() as u64;
+        let count = active.min(self.clients.len() as u64);
         loop {
             let elapsed = hosts.elapsed() - begun;
             let micros = u64::try_from(elapsed.min(time).as_micros()).unwrap_or(u64::MAX);
             let due = micros * count * u64::from(RATE) / 1_000_000;
             while self.said < due {
-                self.say(hosts, usize::try_from(self.said % count).unwrap_or(0))?;
+                let client = usize::try_from(self.said % count).unwrap_or(0);
+                let next = packet(self.said / count);
+                self.said += 1;
+                self.say(hosts, client, next)?;
             }
             if elapsed >= time {
                 return Ok(());
@@ -100,9 +103,12 @@ impl Talk {
         }
     }
 
-    fn say(&mut self, hosts: &mut Hosts, client: usize) -> io::Result<()> {
-        let (channel, mode, packet) = packet(self.said / self.clients.len() as u64);
-        self.said += 1;
+    fn say(
+        &mut self,
+        hosts: &mut Hosts,
+        client: usize,
+        (channel, mode, packet): (ChannelId, Mode, Vec<u8>),
+    ) -> io::Result<()> {
         let client = &mut self.clients[client];
         let sent = hosts.with(client.host, |host| {
             host.send(client.peer, channel, packet.clone(), mode)

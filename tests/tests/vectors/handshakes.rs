@@ -66,7 +66,7 @@ fn with_requests() -> Vec<Vector> {
 
 fn with_frames() -> Vec<Vector> {
     let offer = Parameters::least();
-    let ack = long(ACK, VERSION, [ANSWERS, ASKS], &offer.body(&[0xD1, 0xD2]));
+    let ack = long(ACK, VERSION, [ASKS, ANSWERS], &offer.body(&[0xD1, 0xD2]));
     let mut all = Vec::new();
     for (name, is_crc) in [("head", false), ("all", true)] {
         let context = Context {

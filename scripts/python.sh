@@ -17,26 +17,10 @@ CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
 export CARGO_TARGET_DIR
 work=$CARGO_TARGET_DIR/python
 source scripts/lib/steps.sh
-
-# talk SEED...: lets the client talk to a server, of which both have to be content.
-talk() {
-    local address=$work/address server status=0
-    : >"$address"
-    "$CARGO_TARGET_DIR/debug/examples/echo" >"$address" &
-    server=$!
-    for ((tries = 0; tries < 300; tries++)); do
-        [[ -s $address ]] && break
-        sleep 0.1
-    done
-    timeout 100 python3 docs/vectors/talk.py "$(head -n 1 "$address")" "$@" || status=$?
-    ((status == 0)) || kill "$server" 2>/dev/null || true
-    wait "$server" || status=1
-    cat "$address"
-    return "$status"
-}
+source scripts/lib/echo.sh
 
 has python3 || need python3
 run "Python: all vectors" python3 docs/vectors/porous.py
 run "the server" cargo build --quiet --package porous-std --example echo
 # In front of the line with its time stands what it says, its seed above all.
-talk ${1:+--seed "$1"}
+talk docs/vectors/talk.py ${1:+--seed "$1"}

@@ -120,6 +120,6 @@ return function(porous)
 
     -- True if all that is left is zeros.
     function Reader:is_zero()
-        return not self.bytes:sub(self.at + 1, self.stop):find("[^%z]")
+        return not self.bytes:sub(self.at + 1, self.stop):find("[^\0]")
     end
 end

@@ -45,13 +45,14 @@ class Script:
         self.forms(False, {"form": "ACK", "nonce_self": self.nonces[1], "nonce_peer": self.nonces[0],
                            "connection_id": self.ids[1], "offer": self.offer})
 
-    def frame(self, is_client, frame_id, messages=(), newest=None, client=CLIENT):
-        """A short form. `newest` is the newest id that it acknowledges."""
+    def frame(self, is_client, frame_id, messages=(), newest=None, client=CLIENT, missing=()):
+        """A short form. `newest` is the newest id that it acknowledges, with those before it that are not missing."""
         own, remote = self.nonces if is_client else self.nonces[::-1]
         form = {"form": "short form", "connection_id": self.ids[is_client], "frame_id": frame_id, "frame_id_bytes": 1,
                 "nonce_bit": 0, "acknowledge_now": False, "messages": list(messages)}
         if newest is not None:
-            form["acknowledgement"] = {"largest": newest, "largest_bytes": 1, "nonce_sum": 0, "missing": []}
+            form["acknowledgement"] = {"largest": newest, "largest_bytes": 1, "nonce_sum": 0,
+                                       "missing": list(missing)}
         context = {"n_q": 1 << self.offer["log2_n_q"], "check": "head", "nonces": [own, remote]}
         hosts = (client, SERVER) if is_client else (SERVER, client)
         self.add(*hosts, encode([form], context), [form])
@@ -102,11 +103,23 @@ def it_tells_connections_between_two_addresses_apart_by_their_checks(folder):
     second, script.nonces = script.nonces, first
     script.frame(True, 1, [{"message": "PING", "id": 3}])
     script.frame(True, 1, [{"message": "PING", "id": 3}])
+    script.frame(False, 0, [], 0)
     script.nonces = second
     script.frame(False, 0, [], 0)
     shown = script.shown(folder, "two")
-    assert [it.shown("porous.acknowledged_in") for it in shown[5:6]] == [["9"]]
+    assert [it.shown("porous.acknowledged_in") for it in (shown[2], shown[5])] == [["9"], ["10"]]
     assert shown[7].shown("porous.duplicate_of") == ["7"]
+
+
+def it_links_a_frame_that_came_late(folder):
+    script = Script()
+    script.acknowledge()
+    for frame_id in (0, 1):
+        script.frame(True, frame_id, [{"message": "PING", "id": frame_id}])
+    script.frame(False, 0, [], 1, missing=[0])
+    script.frame(False, 1, [], 1)
+    links = [it.shown("porous.acknowledged_in") for it in script.shown(folder, "late")]
+    assert links[2:4] == [["6"], ["5"]], links
 
 
 def it_shows_what_a_capture_without_a_handshake_has(folder):

@@ -116,6 +116,8 @@ pub use socket::MioSocket;
 /// The mio that these hosts are sources for.
 pub use mio;
 
+#[cfg(feature = "sim")]
+pub use porous_udp::LinkConditioner;
 #[cfg(feature = "seal")]
 #[doc(no_inline)]
 pub use porous_udp::RustCrypto;
@@ -123,6 +125,8 @@ pub use porous_udp::RustCrypto;
 pub use porous_udp::proto;
 #[doc(no_inline)]
 pub use porous_udp::proto::*;
+#[cfg(feature = "sim")]
+pub use porous_udp::sim;
 #[cfg(feature = "trace")]
 #[doc(no_inline)]
 pub use porous_udp::trace;

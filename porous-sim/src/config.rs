@@ -242,6 +242,10 @@ impl LinkConfig {
     /// lost with a chance of `lost` percent. A burst is `100 / leave` datagrams long on average.
     /// Default: none.
     ///
+    /// Bursts count datagrams, not time: on a link that carries one datagram a second, a burst of five lasts
+    /// for five seconds. A pause of the network, in which everything is lost for some time, is
+    /// [`down`](Self::down).
+    ///
     /// # Panics
     ///
     /// If one of the three is not from 0 to 100.

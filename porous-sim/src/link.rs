@@ -135,12 +135,18 @@ impl Link {
         self.send_marked(now, Ecn::NotEct, datagram.into())
     }
 
-    pub(crate) fn send_marked(
-        &mut self,
-        now: Instant,
-        mut ecn: Ecn,
-        mut datagram: Vec<u8>,
-    ) -> Fate {
+    /// As [`send`](Self::send), of a datagram with a mark of congestion: queues may change it, and so may the
+    /// [path](LinkConfig::ecn_path).
+    ///
+    /// ```
+    /// use porous_proto::{Ecn, Instant};
+    /// use porous_sim::{Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new().mark(100.0), Seed::new(1));
+    /// link.send_marked(Instant::ZERO, Ecn::Ect0, vec![7]);
+    /// assert_eq!(link.receive_marked(Instant::ZERO), Some((Ecn::Ce, vec![7])));
+    /// ```
+    pub fn send_marked(&mut self, now: Instant, mut ecn: Ecn, mut datagram: Vec<u8>) -> Fate {
         self.now = self.now.max(now);
         let len = datagram.len();
         let number = self.stats.sent;
@@ -197,7 +203,17 @@ impl Link {
         Some(datagram)
     }
 
-    pub(crate) fn receive_marked(&mut self, now: Instant) -> Option<(Ecn, Vec<u8>)> {
+    /// As [`receive`](Self::receive), with the mark of congestion that the datagram arrives with.
+    ///
+    /// ```
+    /// use porous_proto::{Ecn, Instant};
+    /// use porous_sim::{EcnPath, Link, LinkConfig, Seed};
+    ///
+    /// let mut link = Link::new(LinkConfig::new().ecn_path(EcnPath::Bleached), Seed::new(1));
+    /// link.send_marked(Instant::ZERO, Ecn::Ect0, vec![7]);
+    /// assert_eq!(link.receive_marked(Instant::ZERO), Some((Ecn::NotEct, vec![7])));
+    /// ```
+    pub fn receive_marked(&mut self, now: Instant) -> Option<(Ecn, Vec<u8>)> {
         self.now = self.now.max(now);
         if self.in_flight.front()?.due > self.now {
             return None;

@@ -203,6 +203,8 @@ mod thread;
 pub use host::UdpHost;
 pub use thread::{HostThread, Output, ThreadError, Unsent, UnsentError};
 
+#[cfg(feature = "sim")]
+pub use porous_udp::LinkConditioner;
 #[cfg(feature = "seal")]
 #[doc(no_inline)]
 pub use porous_udp::RustCrypto;
@@ -210,6 +212,8 @@ pub use porous_udp::RustCrypto;
 pub use porous_udp::proto;
 #[doc(no_inline)]
 pub use porous_udp::proto::*;
+#[cfg(feature = "sim")]
+pub use porous_udp::sim;
 #[cfg(feature = "trace")]
 #[doc(no_inline)]
 pub use porous_udp::trace;

@@ -128,13 +128,18 @@ impl Builder {
         self
     }
 
-    /// Puts a conditioner between the host and its socket, for example a simulated bad network.
+    /// Puts a conditioner between the host and its socket, for example a simulated bad network (`LinkConditioner`,
+    /// feature `sim`).
     ///
     /// ```
     /// # use porous_tokio::{Server, prelude::*};
+    /// use porous_tokio::LinkConditioner;
+    /// use porous_tokio::sim::{LinkConfig, Seed};
+    ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> std::io::Result<()> {
-    /// let server = Server::builder(Config::new()).conditioner(()).bind("127.0.0.1:0").await?;
+    /// let bad = LinkConditioner::new(LinkConfig::new().loss(5.0), Seed::new(1));
+    /// let server = Server::builder(Config::new()).conditioner(bad).bind("127.0.0.1:0").await?;
     /// # let _ = server;
     /// # Ok(())
     /// # }

@@ -102,6 +102,8 @@ pub use connection::Connection;
 pub use incoming::Incoming;
 pub use server::Server;
 
+#[cfg(feature = "sim")]
+pub use porous_udp::LinkConditioner;
 #[cfg(feature = "seal")]
 #[doc(no_inline)]
 pub use porous_udp::RustCrypto;
@@ -109,6 +111,8 @@ pub use porous_udp::RustCrypto;
 pub use porous_udp::proto;
 #[doc(no_inline)]
 pub use porous_udp::proto::*;
+#[cfg(feature = "sim")]
+pub use porous_udp::sim;
 #[cfg(feature = "trace")]
 #[doc(no_inline)]
 pub use porous_udp::trace;

@@ -9,7 +9,7 @@ use core::time::Duration;
 use std::io;
 use std::thread;
 
-use porous_udp::{Conditioner, Disconnect, Endpoint, Event, Instant, Listen, PeerId};
+use porous_udp::{Conditioner, Disconnect, Ecn, Endpoint, Event, Instant, Listen, PeerId};
 
 use crate::Closed;
 use crate::link::Link;
@@ -29,11 +29,11 @@ impl fmt::Debug for Net {
 }
 
 impl Conditioner for Net {
-    fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
-        self.0.take(now, to, datagram)
+    fn take(&mut self, now: Instant, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> bool {
+        self.0.take(now, to, ecn, datagram)
     }
 
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
         self.0.release(now)
     }
 

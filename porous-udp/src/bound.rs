@@ -324,11 +324,7 @@ impl<S: SystemSocket> Bound<S> {
 
     /// Makes datagrams, as many as the outbox has room for. One for which `take` returns true does not leave.
     /// Returns true if any was made for the outbox or taken.
-    pub(crate) fn fill(
-        &mut self,
-        now: Instant,
-        take: impl FnMut(SocketAddr, &[u8]) -> bool,
-    ) -> bool {
+    pub(crate) fn fill(&mut self, now: Instant, take: impl FnMut(Made, &[u8]) -> bool) -> bool {
         let largest = self.largest();
         if self.suffixes.is_empty() {
             return self.make(now, largest, |_, _, len| Some(len), take);
@@ -353,7 +349,7 @@ impl<S: SystemSocket> Bound<S> {
         now: Instant,
         largest: usize,
         wrap: impl Fn(SocketAddr, &mut [u8], usize) -> Option<usize>,
-        mut take: impl FnMut(SocketAddr, &[u8]) -> bool,
+        mut take: impl FnMut(Made, &[u8]) -> bool,
     ) -> bool {
         let max_segments = self.socket.max_segments();
         let mut any = false;
@@ -373,7 +369,7 @@ impl<S: SystemSocket> Bound<S> {
                 to_stranger,
                 len,
             };
-            if !take(to, &room[..len]) {
+            if !take(made, &room[..len]) {
                 any = true;
                 self.push(made, max_segments, now);
             }

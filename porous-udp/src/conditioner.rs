@@ -2,12 +2,13 @@
 
 use core::net::SocketAddr;
 
-use porous_proto::Instant;
+use porous_proto::{Ecn, Instant};
 
 /// Stands between a host and its socket on the way out: a conditioner may delay, drop or copy datagrams,
 /// so that a game on a good network plays as it would on a bad one.
 ///
-/// `()` is the conditioner that lets everything pass.
+/// `()` is the conditioner that lets everything pass. A whole network, with delay, loss, reordering and a limited
+/// rate, is `LinkConditioner` (feature `sim`).
 ///
 /// # Example
 ///
@@ -15,12 +16,12 @@ use porous_proto::Instant;
 ///
 /// ```
 /// use core::net::SocketAddr;
-/// use porous_udp::{Conditioner, Config, Endpoint, Instant, bind};
+/// use porous_udp::{Conditioner, Config, Ecn, Endpoint, Instant, bind};
 ///
 /// struct EachTenth(u64);
 ///
 /// impl Conditioner for EachTenth {
-///     fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+///     fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
 ///         self.0 += 1;
 ///         self.0 % 10 == 0
 ///     }
@@ -31,13 +32,15 @@ use porous_proto::Instant;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Conditioner {
-    /// Is shown a datagram that is about to leave. If it returns `true`, the conditioner has taken the
-    /// datagram, and only [`release`](Self::release) lets it leave, without a mark for ECN. If it returns
+    /// Is shown a datagram that is about to leave, with its mark of congestion. If it returns `true`, the
+    /// conditioner has taken the datagram, and only [`release`](Self::release) lets it leave. If it returns
     /// `false`, the datagram leaves at once.
-    fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool;
+    fn take(&mut self, now: Instant, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> bool;
 
-    /// The next datagram that is to leave now, with its destination. Called until it returns `None`.
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+    /// The next datagram that is to leave now, with its destination and the mark with which it leaves. Called until
+    /// it returns `None`. Only a datagram that was taken with [`Ecn::Ect0`] or [`Ecn::Ect1`] may be released with
+    /// [`Ecn::Ce`] (RFC 3168 §5).
+    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
         let _ = now;
         None
     }
@@ -49,7 +52,7 @@ pub trait Conditioner {
 }
 
 impl Conditioner for () {
-    fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+    fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
         false
     }
 }

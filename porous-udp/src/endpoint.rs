@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_proto::{Config, Disposition, Ecn, Ignored, Instant, Peer, PeerState};
+use porous_proto::{Config, Disposition, Ignored, Instant, Peer, PeerState};
 use rand_core::TryRng;
 
 use crate::bound::Bound;
@@ -424,10 +424,12 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
     /// Makes datagrams, and adds those that the conditioner releases. True if there are any.
     fn fill(&mut self, now: Instant) -> bool {
         let (bound, conditioner) = (&mut self.bound, &mut self.conditioner);
-        let mut any = bound.fill(now, |to, datagram| conditioner.take(now, to, datagram));
+        let mut any = bound.fill(now, |made, datagram| {
+            conditioner.take(now, made.to, made.ecn, datagram)
+        });
         let (largest, max_segments) = (self.bound.largest(), self.bound.socket.max_segments());
         while self.bound.outbox.room(largest).is_some() {
-            let Some((to, datagram)) = self.conditioner.release(now) else {
+            let Some((to, ecn, datagram)) = self.conditioner.release(now) else {
                 break;
             };
             // A conditioner may make datagrams of its own that are longer than any of this host: such a one
@@ -438,7 +440,7 @@ impl<S: SystemSocket, C: Conditioner> Endpoint<S, C> {
             room[..datagram.len()].copy_from_slice(&datagram);
             let made = Made {
                 to,
-                ecn: Ecn::NotEct,
+                ecn,
                 to_stranger: false,
                 len: datagram.len(),
             };

@@ -124,6 +124,8 @@ mod faulty;
 mod gateways;
 mod icmp;
 mod inbox;
+#[cfg(feature = "sim")]
+mod link_conditioner;
 #[cfg(feature = "log")]
 mod log;
 #[cfg(test)]
@@ -154,6 +156,8 @@ pub use clock::Clock;
 pub use command::{Command, CommandError, Executed, Outgoing};
 pub use conditioner::Conditioner;
 pub use endpoint::Endpoint;
+#[cfg(feature = "sim")]
+pub use link_conditioner::LinkConditioner;
 pub use machine::OsRng;
 pub use open::bind;
 #[cfg(feature = "seal")]
@@ -166,6 +170,10 @@ pub use shards::bind_shards;
 pub use socket::SocketStats;
 pub use suffixes::SuffixError;
 pub use system::SystemSocket;
+
+#[cfg(feature = "sim")]
+#[doc(no_inline)]
+pub use porous_sim as sim;
 
 #[doc(no_inline)]
 pub use porous_proto as proto;

@@ -6,11 +6,11 @@ use std::io;
 
 use porous_sim::Seed;
 use porous_std::{
-    Bytes, Config, DisconnectReason, Event, Instant, Mode, Peer, PeerId, PeerStats, Received,
-    UdpHost,
+    Bytes, Config, DisconnectReason, Event, Instant, LinkConditioner, Mode, Peer, PeerId,
+    PeerStats, Received, UdpHost,
 };
 
-use super::conditioner::{Conditioner, conditions};
+use super::conditions::conditions;
 use super::file::Transfer;
 use super::flow::Flow;
 use super::keys::Keys;
@@ -24,7 +24,7 @@ pub(crate) type KindLatencies = [Latencies; Kind::ALL.len()];
 /// A client's host and both ends of its traffic.
 #[derive(Debug)]
 pub(crate) struct Client {
-    pub(crate) host: UdpHost<Conditioner>,
+    pub(crate) host: UdpHost<LinkConditioner>,
     pub(crate) address: SocketAddr,
     pub(crate) flows: Vec<Flow>,
     pub(crate) transfer: Transfer,
@@ -46,12 +46,8 @@ impl Client {
         config: Config,
         file: Bytes,
     ) -> io::Result<Self> {
-        let mut link = Conditioner::default();
-        link.add(
-            server,
-            conditions(args),
-            Direction::Up.seed(run, number).child("link", 0),
-        );
+        let seed = Direction::Up.seed(run, number).child("link", 0);
+        let link = LinkConditioner::new(conditions(args), seed);
         let host = UdpHost::bind((server.ip(), 0), config)?.with_conditioner(link);
         let share = number as f64 / f64::from(args.clients);
         let flows = [Direction::Up, Direction::Down]
@@ -111,7 +107,7 @@ impl Client {
     /// Sends the packets that are due in both directions.
     pub(crate) fn send_due(
         &mut self,
-        server: &mut UdpHost<Conditioner>,
+        server: &mut UdpHost<LinkConditioner>,
         now: Instant,
         elapsed: Duration,
     ) {
@@ -188,7 +184,7 @@ impl Client {
     }
 
     /// True if everything that has to arrive has arrived, or nothing can arrive any more.
-    pub(crate) fn is_drained(&self, server: &UdpHost<Conditioner>) -> bool {
+    pub(crate) fn is_drained(&self, server: &UdpHost<LinkConditioner>) -> bool {
         let waits = |peer: Option<&Peer>| peer.is_some_and(|peer| peer.queued_bytes() > 0);
         let is_complete = self.transfer.is_complete() && self.flows.iter().all(Flow::is_complete);
         self.ended.is_some()
@@ -196,7 +192,7 @@ impl Client {
     }
 
     /// The statistics of both ends of the connection, the server's first.
-    pub(crate) fn stats(&self, server: &UdpHost<Conditioner>) -> [PeerStats; 2] {
+    pub(crate) fn stats(&self, server: &UdpHost<LinkConditioner>) -> [PeerStats; 2] {
         let stats = |peer: Option<&Peer>| peer.map(Peer::stats).unwrap_or_default();
         [stats(self.peer_at(server)), stats(self.peer_here())]
     }
@@ -205,7 +201,7 @@ impl Client {
         self.host.peer(self.server?)
     }
 
-    fn peer_at<'a>(&self, server: &'a UdpHost<Conditioner>) -> Option<&'a Peer> {
+    fn peer_at<'a>(&self, server: &'a UdpHost<LinkConditioner>) -> Option<&'a Peer> {
         server.peer(self.at_server?)
     }
 }

@@ -2,7 +2,7 @@
 
 mod check;
 mod client;
-mod conditioner;
+mod conditions;
 mod file;
 mod flow;
 mod keys;

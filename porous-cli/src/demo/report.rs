@@ -154,16 +154,9 @@ impl ModeReport {
 }
 
 fn link(client: &Client, session: &Session) -> LinkReport {
-    let up = session
-        .server
-        .local_addr()
-        .map(|to| client.host.endpoint().conditioner().bytes(to));
-    let down = session
-        .server
-        .endpoint()
-        .conditioner()
-        .bytes(client.address);
-    let wire_bytes = up.unwrap_or(0) + down;
+    let up = client.host.endpoint().conditioner().stats().bytes_sent;
+    let down = session.server.endpoint().conditioner().link(client.address);
+    let wire_bytes = up + down.map_or(0, |link| link.stats().bytes_sent);
     LinkReport::new(
         client.stats(&session.server),
         wire_bytes,

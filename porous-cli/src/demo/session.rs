@@ -6,10 +6,10 @@ use core::time::Duration;
 use std::io;
 
 use porous_sim::Seed;
-use porous_std::{Bytes, Clock, Config, Event, Instant, Listen, PeerId, UdpHost};
+use porous_std::{Bytes, Clock, Config, Event, Instant, LinkConditioner, Listen, PeerId, UdpHost};
 
 use super::client::{Client, KindLatencies};
-use super::conditioner::{Conditioner, conditions};
+use super::conditions::conditions;
 use super::keys::Keys;
 use super::kind::{CHANNELS, Direction};
 use super::progress::Progress;
@@ -33,7 +33,7 @@ const LAST_PACKETS: Duration = Duration::from_millis(200);
 /// A server and its clients.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) server: UdpHost<Conditioner>,
+    pub(crate) server: UdpHost<LinkConditioner>,
     pub(crate) clients: Vec<Client>,
     pub(crate) latencies: KindLatencies,
     pub(crate) samples: Samples,
@@ -47,7 +47,8 @@ impl Session {
     pub(crate) fn start(args: &DemoArgs, seed: Seed, file: &Bytes) -> io::Result<Self> {
         let keys = args.sealed.then(Keys::draw).transpose()?;
         let server = UdpHost::bind((Ipv4Addr::LOCALHOST, 0), config(args, Config::new())?)?;
-        let mut server = server.with_conditioner(Conditioner::default());
+        let down = Direction::Down.seed(seed, 0).child("link", 0);
+        let mut server = server.with_conditioner(LinkConditioner::new(conditions(args), down));
         if let Some(keys) = &keys {
             server.set_security(keys.security.clone());
         }
@@ -66,9 +67,6 @@ impl Session {
             let config = config(args, Config::client())?;
             let mut client = Client::start(args, (seed, number), address, config, file.clone())?;
             client.connect(address, keys.as_ref())?;
-            let seed = Direction::Down.seed(seed, number).child("link", 0);
-            let links = session.server.conditioner_mut();
-            links.add(client.address, conditions(args), seed);
             session.by_address.insert(client.address, number);
             session.clients.push(client);
         }

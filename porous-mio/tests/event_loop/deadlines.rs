@@ -3,7 +3,8 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 
-use porous_mio::{ChannelId, Clock, Conditioner, Instant, MioHost, Mode};
+use porous_mio::sim::{LinkConfig, Seed};
+use porous_mio::{ChannelId, Clock, Conditioner, Ecn, Instant, LinkConditioner, MioHost, Mode};
 
 use crate::event_loop::{
     EventLoop, LIMIT, READABLE, WRITABLE, client, elapsed, server, sleeps, stranger,
@@ -69,7 +70,7 @@ struct Bad {
 }
 
 impl Conditioner for Bad {
-    fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
+    fn take(&mut self, now: Instant, to: SocketAddr, _: Ecn, datagram: &[u8]) -> bool {
         self.taken += 1;
         if self.taken > 3 {
             let due = now + Duration::from_millis(10);
@@ -78,12 +79,12 @@ impl Conditioner for Bad {
         true
     }
 
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
         if self.next_release()? > now {
             return None;
         }
         let (_, to, datagram) = self.held.remove(0);
-        Some((to, datagram))
+        Some((to, Ecn::NotEct, datagram))
     }
 
     fn next_release(&self) -> Option<Instant> {
@@ -107,6 +108,20 @@ fn a_datagram_held_by_a_conditioner_wakes_the_loop() {
     }
     receiver.recv_from(&mut [0; 1500]).unwrap();
     assert_eq!(turns.hosts[0].stats().datagrams_sent, 1);
+}
+
+#[test]
+fn hosts_converse_over_simulated_links() {
+    let mut turns = EventLoop::new();
+    let line = LinkConfig::new().delay(Duration::from_millis(10)).loss(5.0);
+    for (host, seed) in [(server(), 1), (client(), 2)] {
+        let network = LinkConditioner::new(line, Seed::new(seed));
+        turns.add(host.with_conditioner(network), READABLE | WRITABLE);
+    }
+    let clock = Clock::start();
+    turns.converse(1, 0);
+    // Two round trips to connect, one to talk.
+    assert!(elapsed(&clock) >= Duration::from_millis(60));
 }
 
 #[test]

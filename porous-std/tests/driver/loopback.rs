@@ -3,10 +3,11 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 
-use crate::hosts::{LIMIT, client, connected, converse, elapsed, server, until};
+use crate::hosts::{LIMIT, client, connected, converse, elapsed, readable, server, until};
+use porous_std::sim::{LinkConfig, Seed};
 use porous_std::{
-    ChannelId, Clock, Conditioner, Config, ConnectError, DisconnectReason, Endpoint, Event,
-    Instant, Listen, Mode, UdpHost,
+    ChannelId, Clock, Conditioner, Config, ConnectError, DisconnectReason, Ecn, Endpoint, Event,
+    Instant, LinkConditioner, Listen, Mode, UdpHost,
 };
 
 #[test]
@@ -80,7 +81,7 @@ struct Bad {
 }
 
 impl Conditioner for Bad {
-    fn take(&mut self, now: Instant, to: SocketAddr, datagram: &[u8]) -> bool {
+    fn take(&mut self, now: Instant, to: SocketAddr, _: Ecn, datagram: &[u8]) -> bool {
         self.taken += 1;
         if self.taken > 3 {
             let due = now + Duration::from_millis(10);
@@ -89,12 +90,12 @@ impl Conditioner for Bad {
         true
     }
 
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
         if self.next_release()? > now {
             return None;
         }
         let (_, to, datagram) = self.held.remove(0);
-        Some((to, datagram))
+        Some((to, Ecn::NotEct, datagram))
     }
 
     fn next_release(&self) -> Option<Instant> {
@@ -106,6 +107,47 @@ impl Conditioner for Bad {
 fn a_conditioner_stands_in_between() {
     let client = client("127.0.0.1:0").with_conditioner(Bad::default());
     converse(server("127.0.0.1:0"), client, [127, 0, 0, 1].into());
+}
+
+/// A line of 15 ms each way in front of real sockets, which the host is not told of, and a stranger that listens.
+#[test]
+fn a_datagram_on_a_simulated_link_wakes_its_host_when_it_is_due() {
+    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.set_read_timeout(Some(LIMIT)).unwrap();
+    let mut client = client("127.0.0.1:0").with_conditioner(line(15));
+    client.connect(stranger.local_addr().unwrap()).unwrap();
+    let clock = Clock::start();
+    client.wait(LIMIT).unwrap();
+    stranger.recv_from(&mut [0; 1500]).unwrap();
+    assert!(elapsed(&clock) >= Duration::from_millis(15));
+    assert_eq!(client.stats().datagrams_sent, 1, "it did not sleep longer");
+}
+
+fn line(ms: u64) -> LinkConditioner {
+    let delay = Duration::from_millis(ms);
+    LinkConditioner::new(LinkConfig::new().delay(delay), Seed::new(1))
+}
+
+#[test]
+fn a_connection_over_simulated_links_has_their_round_trip_and_its_marks() {
+    let config = Config::new();
+    let mut server = UdpHost::bind("127.0.0.1:0", config).unwrap();
+    server.listen(Listen::Open).unwrap();
+    let mut server = server.with_conditioner(line(15));
+    let mut client = client("127.0.0.1:0").with_conditioner(line(15));
+    let to_server = client.connect(server.local_addr().unwrap()).unwrap();
+    until(&mut client, &mut server, connected);
+    // In fragments, so that many datagrams are due at once and leave together.
+    let level: Vec<u8> = (0..=250).cycle().take(20_000).collect();
+    client
+        .send(to_server, ChannelId(0), &level[..], Mode::Reliable)
+        .unwrap();
+    let to_client = until(&mut server, &mut client, readable);
+    assert_eq!(server.receive(to_client).unwrap().payload, level);
+    let stats = client.peer(to_server).unwrap().stats();
+    assert!(stats.rtt >= Duration::from_millis(30), "{:?}", stats.rtt);
+    // Where the system has marks, a link carries them, or the host would have given them up.
+    assert_eq!(stats.ecn, cfg!(target_os = "linux"));
 }
 
 #[test]

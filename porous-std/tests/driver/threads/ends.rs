@@ -6,8 +6,8 @@ use core::time::Duration;
 use std::io::ErrorKind;
 
 use porous_std::{
-    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Event, Instant, Listen,
-    Mode, Output, Refusal, SendError, ThreadError, UdpHost, UnsentError,
+    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Ecn, Event, Instant,
+    Listen, Mode, Output, Refusal, SendError, ThreadError, UdpHost, UnsentError,
 };
 
 use super::{
@@ -162,7 +162,7 @@ fn closing_without_peers_waits_for_nobody() {
 struct Panics;
 
 impl Conditioner for Panics {
-    fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+    fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
         panic!("a conditioner of {}", "tests");
     }
 }
@@ -265,7 +265,7 @@ fn a_broken_socket_is_told_after_all_that_had_come() {
 struct Door(alloc::sync::Arc<AtomicBool>);
 
 impl Conditioner for Door {
-    fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+    fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }

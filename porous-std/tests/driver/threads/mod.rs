@@ -14,7 +14,7 @@ use core::time::Duration;
 use std::thread;
 
 use porous_std::{
-    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Event, HostThread,
+    ChannelId, Clock, Conditioner, Config, Disconnect, DisconnectReason, Ecn, Event, HostThread,
     Instant, Listen, Mode, Output, PeerId, Received, ThreadError, UdpHost,
 };
 
@@ -262,7 +262,7 @@ impl Turns {
 }
 
 impl Conditioner for Turns {
-    fn take(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> bool {
+    fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
         false
     }
 

@@ -92,9 +92,8 @@ impl Talk {
             let due = micros * count * u64::from(RATE) / 1_000_000;
             while self.said < due {
                 let client = usize::try_from(self.said % count).unwrap_or(0);
-                let next = packet(self.said / count);
+                self.say(hosts, client, self.said / count)?;
                 self.said += 1;
-                self.say(hosts, client, next)?;
             }
             if elapsed >= time {
                 return Ok(());
@@ -103,12 +102,9 @@ impl Talk {
         }
     }
 
-    fn say(
-        &mut self,
-        hosts: &mut Hosts,
-        client: usize,
-        (channel, mode, packet): (ChannelId, Mode, Vec<u8>),
-    ) -> io::Result<()> {
+    /// A client sends its packet of this number.
+    fn say(&mut self, hosts: &mut Hosts, client: usize, number: u64) -> io::Result<()> {
+        let (channel, mode, packet) = packet(number);
         let client = &mut self.clients[client];
         let sent = hosts.with(client.host, |host| {
             host.send(client.peer, channel, packet.clone(), mode)

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 CRATES=(porous-proto porous-smoltcp porous-message porous-crypto porous-token)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
 # Crates that state the workspace's `rust-version`.
-MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-tokio porous-message-derive porous-message porous-crypto porous-token porous-metrics porous-ffi)
+MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-tokio porous-message-derive porous-message porous-crypto porous-token porous-metrics porous-trace porous-ffi)
 
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS

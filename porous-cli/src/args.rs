@@ -12,8 +12,11 @@ use porous_std::Policy;
 
 use crate::exit::USAGE;
 use crate::ping::PingArgs;
+use crate::record::RecordArgs;
+use crate::replay::ReplayArgs;
 use crate::serve::ServeArgs;
 use crate::token::TokenCommand;
+use crate::trace::TraceArgs;
 use crate::transfer::recv::RecvArgs;
 use crate::transfer::send::SendArgs;
 
@@ -33,6 +36,8 @@ pub(crate) enum Command {
     Ping(PingArgs),
     Send(SendArgs),
     Recv(RecvArgs),
+    Trace(TraceArgs),
+    Replay(ReplayArgs),
     /// Simulates worlds in virtual time
     #[command(subcommand)]
     Sim(SimCommand),
@@ -262,6 +267,9 @@ pub(crate) struct DemoArgs {
     /// A file to write the results to as a page for a browser, which needs no network
     #[arg(long, value_name = "PATH")]
     pub(crate) html: Option<PathBuf>,
+    /// Records the server.
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
 }
 
 impl DemoArgs {

@@ -13,11 +13,14 @@ mod minute;
 mod net;
 mod out;
 mod ping;
+mod record;
+mod replay;
 mod screen;
 mod serve;
 mod sim;
 mod stop;
 mod token;
+mod trace;
 mod transfer;
 
 use std::process::ExitCode;
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
+        Command::Trace(args) => trace::main(&args),
+        Command::Replay(args) => replay::main(&args),
         Command::Token(command) => token::main(&command),
     }
 }

@@ -18,17 +18,21 @@
 extern crate alloc;
 
 mod field;
+#[cfg(feature = "json")]
+pub mod fields;
 mod noted;
 mod reader;
 mod record;
 mod recorder;
 mod replay;
+mod talk;
 mod traced;
 
 pub use field::Value;
 pub use noted::Noted;
 pub use reader::{Entry, Trace, TraceError};
-pub use record::{Got, Ids, Record};
+pub use record::{Got, Ids, Record, Wire};
 pub use recorder::{Keep, Recorder, Sink};
 pub use replay::{Difference, ReplayError, Replayed, replay};
+pub use talk::{Anchors, Read, Talk, Unread};
 pub use traced::{About, RecordError, TracedHost};

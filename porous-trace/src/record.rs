@@ -424,7 +424,59 @@ records! {
     }
 }
 
+/// A datagram that a host got or sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire<'a> {
+    /// When.
+    pub now: Instant,
+    /// The other host's address.
+    pub remote: SocketAddr,
+    /// Whether the host has sent it, and not got it.
+    pub is_sent: bool,
+    /// The mark of the IP header.
+    pub ecn: Ecn,
+    /// The datagram.
+    pub bytes: &'a [u8],
+}
+
 impl Record {
+    /// The datagram of this record, if it is about one.
+    ///
+    /// ```
+    /// assert_eq!(porous_trace::Record::End { records: 0 }.wire(), None);
+    /// ```
+    #[must_use]
+    pub fn wire(&self) -> Option<Wire<'_>> {
+        let (now, remote, is_sent, ecn, bytes) = if let Self::Datagram {
+            now,
+            from,
+            ecn,
+            bytes,
+            ..
+        } = self
+        {
+            (*now, *from, false, *ecn, bytes)
+        } else if let Self::Transmit {
+            now,
+            to,
+            ecn,
+            bytes,
+            ..
+        } = self
+        {
+            (*now, *to, true, *ecn, bytes)
+        } else {
+            return None;
+        };
+        Some(Wire {
+            now,
+            remote,
+            is_sent,
+            ecn,
+            bytes,
+        })
+    }
+
     /// When the call was made, if it was told a time.
     ///
     /// ```

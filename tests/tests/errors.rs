@@ -11,12 +11,13 @@ use porous_tests::sources::files;
 const PAGE: &str = "docs/errors.md";
 
 /// The crates whose errors an application of Rust meets.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "porous-message",
     "porous-proto",
     "porous-std",
     "porous-token",
     "porous-tokio",
+    "porous-trace",
     "porous-udp",
 ];
 

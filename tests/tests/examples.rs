@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "porous-metrics",
     "porous-mio",
     "porous-proto",
@@ -14,6 +14,7 @@ const CRATES: [&str; 9] = [
     "porous-std",
     "porous-token",
     "porous-tokio",
+    "porous-trace",
     "porous-udp",
 ];
 

@@ -24,10 +24,12 @@ use std::process::ExitCode;
 
 use porous_sim::Seed;
 use porous_std::Bytes;
+use porous_trace::Recorder;
 
 use crate::args::DemoArgs;
 use crate::exit;
 use crate::json::{Json, print};
+use crate::record::Recording;
 use page::Texts;
 use picture::Picture;
 use progress::Progress;
@@ -45,6 +47,9 @@ struct Files {
     /// Where they are drawn.
     plot: Option<File>,
     html: Option<File>,
+    /// Records the server, if that was asked for.
+    recorder: Option<Recorder>,
+    recording: Recording,
 }
 
 /// Runs the demo.
@@ -57,11 +62,14 @@ fn open(args: &DemoArgs) -> Result<Files, String> {
         Some(path) => format!("cannot read --file {}: {error}", path.display()),
         None => format!("cannot read this program, name another file by --file: {error}"),
     })?;
+    let (mut recorders, recording) = args.record.open(1)?;
     Ok(Files {
         payload,
         json: args.json.as_deref().map(Json::open).transpose()?,
         plot: create("--plot", args.plot.as_deref())?,
         html: create("--html", args.html.as_deref())?,
+        recorder: recorders.pop(),
+        recording,
     })
 }
 
@@ -81,7 +89,7 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
         None => getrandom::u64().map_err(io::Error::other)?,
     };
     let progress = Progress::new(args.clients, args.seconds);
-    let mut session = Session::start(args, Seed::new(seed), &files.payload)?;
+    let mut session = Session::start(args, Seed::new(seed), &files.payload, files.recorder)?;
     let all_there = session.connect(args, &progress)?;
     if all_there {
         session.play(args, &progress)?;
@@ -119,6 +127,8 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
         write_to("--html", files.html, &page::html(&report, texts))?;
     }
     explain(&report, &session);
+    drop(session);
+    files.recording.result().map_err(io::Error::other)?;
     Ok(report.is_success())
 }
 

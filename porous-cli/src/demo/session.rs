@@ -6,6 +6,7 @@ use core::time::Duration;
 use std::io;
 
 use porous_sim::Seed;
+use porous_std::trace::Recorder;
 use porous_std::{Bytes, Clock, Config, Event, Instant, LinkConditioner, Listen, PeerId, UdpHost};
 
 use super::client::{Client, KindLatencies};
@@ -44,9 +45,17 @@ pub(crate) struct Session {
 
 impl Session {
     /// Binds all sockets; the clients begin to connect.
-    pub(crate) fn start(args: &DemoArgs, seed: Seed, file: &Bytes) -> io::Result<Self> {
+    pub(crate) fn start(
+        args: &DemoArgs,
+        seed: Seed,
+        file: &Bytes,
+        recorder: Option<Recorder>,
+    ) -> io::Result<Self> {
         let keys = args.sealed.then(Keys::draw).transpose()?;
-        let server = UdpHost::bind((Ipv4Addr::LOCALHOST, 0), config(args, Config::new())?)?;
+        let mut server = UdpHost::bind((Ipv4Addr::LOCALHOST, 0), config(args, Config::new())?)?;
+        if let Some(recorder) = recorder {
+            server.record(recorder).map_err(io::Error::other)?;
+        }
         let down = Direction::Down.seed(seed, 0).child("link", 0);
         let mut server = server.with_conditioner(LinkConditioner::new(conditions(args), down));
         if let Some(keys) = &keys {

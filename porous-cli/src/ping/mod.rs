@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum, value_parser};
 use porous_std::proto::seal::Credentials;
+use porous_std::trace::Recorder;
 use porous_std::{Config, Mode};
 
 use crate::echo::{self, CHANNELS, LONGEST, SHORTEST};
@@ -20,6 +21,7 @@ use crate::net::address::{Place, place};
 use crate::net::keys::ClientKeys;
 use crate::net::link::{NoLink, bind_client, connect};
 use crate::out::Out;
+use crate::record::RecordArgs;
 use crate::stop::Stop;
 use report::Report;
 use session::{Session, Shown};
@@ -99,6 +101,8 @@ pub(crate) struct PingArgs {
     /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// How probes are sent.
@@ -132,18 +136,28 @@ impl PingArgs {
 pub(crate) fn main(args: &PingArgs) -> ExitCode {
     let opened = args.keys.credentials().and_then(|credentials| {
         let json = args.json.as_deref().map(Json::open).transpose()?;
-        Ok((credentials, json))
+        Ok((credentials, json, args.record.open(1)?))
     });
-    exit::run(opened, |(credentials, json)| {
-        run(args, credentials.as_ref(), Out::new(json)).map(|()| true)
+    exit::run(opened, |(credentials, json, (mut recorders, recording))| {
+        let recorder = recorders.pop();
+        run(args, credentials.as_ref(), recorder, Out::new(json))?;
+        recording.result().map(|()| true)
     })
 }
 
-fn run(args: &PingArgs, credentials: Option<&Credentials>, out: Out) -> Result<(), String> {
+fn run(
+    args: &PingArgs,
+    credentials: Option<&Credentials>,
+    recorder: Option<Recorder>,
+    out: Out,
+) -> Result<(), String> {
     let text = |error: std::io::Error| error.to_string();
     let addresses = args.to.addresses()?;
     let config = echo::config(Config::client(), credentials.is_some()).map_err(text)?;
     let mut host = bind_client(config).map_err(text)?;
+    if let Some(recorder) = recorder {
+        host.record(recorder).map_err(|error| error.to_string())?;
+    }
     let stop = Stop::on_signal().map_err(text)?;
     let link = match connect(&mut host, &args.to, &addresses, credentials, &stop) {
         Ok(link) => link,

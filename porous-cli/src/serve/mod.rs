@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 
 use clap::{Args, value_parser};
 use porous_std::proto::seal::Security;
+use porous_std::trace::Recorder;
 use porous_std::{Config, UdpHost};
 
 use crate::clock::Clock;
@@ -23,6 +24,7 @@ use crate::json::Json;
 use crate::net::link::NAP;
 use crate::net::listener::{Listener, listen};
 use crate::out::Out;
+use crate::record::RecordArgs;
 use crate::screen::{PICTURE, Screen};
 use crate::stop::Stop;
 use report::Report;
@@ -55,6 +57,9 @@ pub(crate) struct ServeArgs {
     /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Of several hosts each has its own files, with the number of the host behind their names.
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 fn threads(text: &str) -> Result<u8, &'static str> {
@@ -68,22 +73,28 @@ fn threads(text: &str) -> Result<u8, &'static str> {
 pub(crate) fn main(args: &ServeArgs) -> ExitCode {
     let opened = args.listener.keys.security().and_then(|security| {
         let json = args.json.as_deref().map(Json::open).transpose()?;
-        Ok((security, json))
+        Ok((security, json, args.record.open(args.threads)?))
     });
-    exit::run(opened, |(security, json)| {
-        let hosts = bind(args, security.as_ref())?;
-        Server::start(args, hosts, Out::new(json))?
-            .run()
-            .map(|()| true)
+    exit::run(opened, |(security, json, (recorders, recording))| {
+        let hosts = bind(args, security.as_ref(), recorders)?;
+        Server::start(args, hosts, Out::new(json))?.run()?;
+        recording.result().map(|()| true)
     })
 }
 
 /// Binds a host for each thread, and listens.
-fn bind(args: &ServeArgs, security: Option<&Security>) -> Result<Vec<UdpHost>, String> {
+fn bind(
+    args: &ServeArgs,
+    security: Option<&Security>,
+    recorders: Vec<Recorder>,
+) -> Result<Vec<UdpHost>, String> {
     let text = |error: std::io::Error| error.to_string();
     let config = echo::config(Config::new(), security.is_some()).map_err(text)?;
     let addresses = args.listener.at.addresses()?;
     let mut hosts = UdpHost::bind_shards(&addresses[..], args.threads, config).map_err(text)?;
+    for (host, recorder) in hosts.iter_mut().zip(recorders) {
+        host.record(recorder).map_err(|error| error.to_string())?;
+    }
     for host in &mut hosts {
         listen(host, security).map_err(text)?;
     }

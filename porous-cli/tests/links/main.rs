@@ -5,4 +5,5 @@ mod measure;
 mod program;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod trace;
 mod transfer;

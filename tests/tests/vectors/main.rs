@@ -6,7 +6,6 @@
 extern crate alloc;
 
 mod endings;
-mod fields;
 mod frames;
 mod handshakes;
 mod messages;
@@ -21,6 +20,7 @@ mod vector;
 use alloc::collections::BTreeSet;
 use std::path::Path;
 
+use porous_trace::fields;
 use vector::Vector;
 
 /// Set in the environment, the test writes the files instead of comparing them.

@@ -4,9 +4,8 @@ use porous_proto::hooks::codec::{self, Agreement};
 use porous_proto::hooks::sealing::SealedShort;
 use porous_proto::{Integrity, Malformed};
 use porous_tests::encoder;
+use porous_trace::{Anchors, fields};
 use serde_json::{Value, json};
-
-use super::fields;
 
 /// The causes of refusal and their names in the files.
 pub(crate) const CAUSES: [(Malformed, &str); 9] = [
@@ -73,6 +72,13 @@ impl Context {
             nonces: NONCES,
         };
         check.append(id, acked, short);
+    }
+
+    const fn anchors(&self) -> Anchors {
+        Anchors {
+            next_frame: self.next_frame,
+            next_acknowledged: self.next_acknowledged,
+        }
     }
 
     fn agreement(&self) -> Agreement {
@@ -164,10 +170,10 @@ impl Vector {
     fn forms(&self) -> Result<Vec<Value>, Malformed> {
         let context = self.context();
         if let Some(short) = self.sealed_short() {
-            return Ok(vec![fields::sealed_short(&short?, &context)]);
+            return Ok(vec![fields::sealed_short(&short?, context.anchors())]);
         }
         let forms = codec::decode(&self.bytes, &context.agreement())?;
-        Ok(fields::forms(&forms, &self.bytes, &context))
+        Ok(fields::forms(&forms, &self.bytes, context.anchors()))
     }
 
     /// A complaint unless the library writes what it reads as the same bytes, or refuses what it must.

@@ -5,10 +5,10 @@ use porous_proto::hooks::sealing::{self, SealedShort, Terms};
 use porous_proto::{Integrity, Mode};
 use serde_json::{Map, Value, json};
 
-use super::vector::Context;
+use crate::talk::{Anchors, whole};
 
 /// The control messages by their subtypes.
-pub(crate) const CONTROL: [&str; 13] = [
+pub const CONTROL: [&str; 13] = [
     "NOOP",
     "PING",
     "PONG",
@@ -44,31 +44,49 @@ const CONTROL_FIELDS: [&[&str]; 13] = [
 /// Bytes of public keys of the suites 1 and 2.
 const KEY: usize = 32;
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+///
+/// ```
+/// assert_eq!(porous_trace::fields::hex(&[1, 0xAB]), "01ab");
+/// ```
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A number of 64 bits, as text: not every reader of JSON has such integers.
-pub(crate) fn id64(number: u64) -> String {
+///
+/// ```
+/// assert_eq!(porous_trace::fields::id64(1), "0x0000000000000001");
+/// ```
+#[must_use]
+pub fn id64(number: u64) -> String {
     format!("0x{number:016x}")
 }
 
-/// The id in [anchor - 3R, anchor + R) that has these low bytes. The check proves that it is the right one.
-fn whole((low, width): (u32, u8), anchor: u64) -> u64 {
-    let range = 1_i128 << (8 * width);
-    let least = i128::from(anchor) - 3 * range / 4;
-    let id = least + (i128::from(low) - least).rem_euclid(range);
-    u64::try_from(id).expect("the library has taken it")
+/// The whole id, or what was sent of it if none can be meant.
+fn whole_or_low(low: (u32, u8), anchor: u64) -> u64 {
+    whole(low, anchor).unwrap_or_else(|| low.0.into())
 }
 
 /// All forms of a datagram.
-pub(crate) fn forms(forms: &[Form], datagram: &[u8], context: &Context) -> Vec<Value> {
+///
+/// ```
+/// use porous_proto::hooks::codec::Form;
+/// use porous_trace::{Anchors, fields};
+///
+/// let reset = [Form::Reset(vec![1, 2])];
+/// let json = fields::forms(&reset, b"\xf2\x01\x02", Anchors::default());
+/// assert_eq!(json[0]["form"], "RESET");
+/// ```
+#[must_use]
+pub fn forms(forms: &[Form], datagram: &[u8], at: Anchors) -> Vec<Value> {
     let mut rest = datagram;
     let one = |form: &Form| {
-        let json = self::form(form, rest, context);
-        if let (0xC0.., [_, low, high, ..]) = (rest[0], rest) {
-            let length = 3 + usize::from(u16::from_le_bytes([*low, *high]));
-            rest = rest.get(length..).unwrap_or_default();
+        let json = self::form(form, rest, at);
+        // RESET has no length, and is alone.
+        if rest.first().is_some_and(|byte| *byte >= 0xC0) {
+            rest = rest.get(form_length(rest)..).unwrap_or_default();
         }
         json
     };
@@ -76,7 +94,7 @@ pub(crate) fn forms(forms: &[Form], datagram: &[u8], context: &Context) -> Vec<V
 }
 
 /// A form at the front of `bytes`.
-fn form(form: &Form, bytes: &[u8], context: &Context) -> Value {
+fn form(form: &Form, bytes: &[u8], at: Anchors) -> Value {
     match form {
         Form::Request(request) => {
             let mut json = connect(request, bytes);
@@ -86,7 +104,7 @@ fn form(form: &Form, bytes: &[u8], context: &Context) -> Value {
                 "REQ"
             }
             .into();
-            json["padding"] = (bytes.len() - form_length(bytes)).into();
+            json["padding"] = bytes.len().saturating_sub(form_length(bytes)).into();
             json
         }
         Form::Acknowledge(ack) => {
@@ -113,14 +131,18 @@ fn form(form: &Form, bytes: &[u8], context: &Context) -> Value {
         }
         Form::DisconnectAck(nonces) => with_nonces("DISC_ACK", nonces, json!({})),
         Form::Reset(id) => json!({ "form": "RESET", "connection_id": hex(id) }),
-        Form::Short(form) => short(form, context),
+        Form::Short(form) => short(form, at),
         Form::Sealed(form) => sealed_form(form),
-        Form::SealedShort(form) => sealed_short(form, context),
+        Form::SealedShort(form) => sealed_short(form, at),
     }
 }
 
+/// The length of a long form at the front of `bytes`.
 fn form_length(bytes: &[u8]) -> usize {
-    3 + usize::from(u16::from_le_bytes([bytes[1], bytes[2]]))
+    match bytes {
+        [_, low, high, ..] => 3 + usize::from(u16::from_le_bytes([*low, *high])),
+        _ => bytes.len(),
+    }
 }
 
 fn with_nonces(form: &str, [own, peer]: &[u64; 2], mut json: Value) -> Value {
@@ -140,7 +162,7 @@ fn refuse(nonce_peer: u64, reason: u8, [newest, oldest]: [u32; 2], data: &[u8]) 
     });
     match reason {
         1 => {
-            let id = data.try_into().expect("8 bytes");
+            let id = data.first_chunk().copied().unwrap_or_default();
             json["application_id"] = id64(u64::from_le_bytes(id)).into();
         }
         3 => json["data"] = hex(data).into(),
@@ -152,7 +174,7 @@ fn refuse(nonce_peer: u64, reason: u8, [newest, oldest]: [u32; 2], data: &[u8]) 
 /// What REQ and ACK share. The parameters that are not known are read in `bytes`.
 fn connect(connect: &Connect, bytes: &[u8]) -> Value {
     let mut offer = offer(connect);
-    offer["unknown"] = unknown(&bytes[..form_length(bytes)], connect.connection_id.len()).into();
+    offer["unknown"] = unknown(bytes, connect.connection_id.len()).into();
     let json = json!({ "connection_id": hex(&connect.connection_id), "offer": offer });
     with_nonces("", &connect.nonces, json)
 }
@@ -196,11 +218,14 @@ fn offer(connect: &Connect) -> Value {
 }
 
 /// The parameters of a type above 14.
-fn unknown(form: &[u8], connection_id_len: usize) -> Vec<Value> {
-    let mut rest = &form[23 + 1 + connection_id_len..];
+fn unknown(bytes: &[u8], connection_id_len: usize) -> Vec<Value> {
+    let form = bytes.get(..form_length(bytes)).unwrap_or(bytes);
+    let mut rest = form.get(23 + 1 + connection_id_len..).unwrap_or_default();
     let mut unknown = Vec::new();
     while let [kind, length, behind @ ..] = rest {
-        let (value, next) = behind.split_at((*length).into());
+        let Some((value, next)) = behind.split_at_checked((*length).into()) else {
+            break;
+        };
         if *kind > 14 {
             unknown.push(json!({ "type": kind, "value": hex(value) }));
         }
@@ -260,8 +285,8 @@ fn sealed_form(form: &sealing::Form) -> Value {
 /// Of a suite that is not known, nobody can tell where the key ends.
 fn auth(number: u8, suite: u8, message: &[u8]) -> Value {
     let mut json = json!({ "message": number, "suite": suite });
-    if suite <= 2 {
-        let (e, sealed) = message.split_at(KEY);
+    let parts = message.split_at_checked(KEY);
+    if let Some((e, sealed)) = parts.filter(|_| suite <= 2) {
         json["e"] = hex(e).into();
         json["sealed"] = hex(sealed).into();
     } else {
@@ -270,11 +295,22 @@ fn auth(number: u8, suite: u8, message: &[u8]) -> Value {
     json
 }
 
-pub(crate) fn sealed_short(short: &SealedShort, context: &Context) -> Value {
+/// A sealed short form.
+///
+/// ```
+/// use porous_proto::hooks::sealing::SealedShort;
+/// use porous_trace::{Anchors, fields};
+///
+/// let short = SealedShort::decode(&[0x40; 30], 4)?;
+/// assert_eq!(fields::sealed_short(&short, Anchors::default())["frame_id"], 0x40);
+/// # Ok::<(), porous_proto::Malformed>(())
+/// ```
+#[must_use]
+pub fn sealed_short(short: &SealedShort, at: Anchors) -> Value {
     json!({
         "form": "short form",
         "connection_id": hex(&short.connection_id),
-        "frame_id": whole(short.id, context.next_frame),
+        "frame_id": whole_or_low(short.id, at.next_frame),
         "frame_id_bytes": short.id.1,
         "nonce_bit": u8::from(short.nonce),
         "acknowledge_now": short.ack_now,
@@ -284,19 +320,19 @@ pub(crate) fn sealed_short(short: &SealedShort, context: &Context) -> Value {
     })
 }
 
-fn short(short: &Short, context: &Context) -> Value {
+fn short(short: &Short, at: Anchors) -> Value {
     let messages: Vec<Value> = short.messages.iter().map(message).collect();
     let mut json = json!({
         "form": "short form",
         "connection_id": hex(&short.connection_id),
-        "frame_id": whole(short.id, context.next_frame),
+        "frame_id": whole_or_low(short.id, at.next_frame),
         "frame_id_bytes": short.id.1,
         "nonce_bit": u8::from(short.nonce),
         "acknowledge_now": short.ack_now,
         "messages": messages,
     });
     if let Some(ack) = &short.ack {
-        json["acknowledgement"] = acknowledgement(ack, context);
+        json["acknowledgement"] = acknowledgement(ack, at);
     }
     if short.padding > 0 {
         json["padding"] = short.padding.into();
@@ -304,10 +340,12 @@ fn short(short: &Short, context: &Context) -> Value {
     json
 }
 
-fn acknowledgement(ack: &Ack, context: &Context) -> Value {
-    let largest = whole(ack.largest, context.next_acknowledged);
+fn acknowledgement(ack: &Ack, at: Anchors) -> Value {
+    let largest = whole_or_low(ack.largest, at.next_acknowledged);
     let missing = (0..32).filter(|bit| ack.map >> bit & 1 == 0);
-    let missing: Vec<u64> = missing.map(|bit| largest - 1 - bit).collect();
+    let missing: Vec<u64> = missing
+        .filter_map(|bit| largest.checked_sub(1 + bit))
+        .collect();
     let mut json = json!({
         "largest": largest,
         "largest_bytes": ack.largest.1,
@@ -361,19 +399,21 @@ fn packet(packet: &Packet) -> Value {
 
 fn control(subtype: usize, values: &[u64]) -> Value {
     let mut json = Map::new();
-    json.insert("message".into(), CONTROL[subtype].into());
-    for (field, value) in CONTROL_FIELDS[subtype].iter().zip(values) {
+    let (Some(name), Some(fields)) = (CONTROL.get(subtype), CONTROL_FIELDS.get(subtype)) else {
+        return Value::Null; // no decoder gives it
+    };
+    json.insert("message".into(), (*name).into());
+    for (field, value) in fields.iter().zip(values) {
         let value = match *field {
             "data" => hex(&value.to_le_bytes()).into(),
             _ => Value::from(*value),
         };
         json.insert((*field).into(), value);
     }
-    if CONTROL[subtype] == "FATES" {
-        let (head, skipped) = (values[2], values[3]);
+    if let ("FATES", [_, _, head, skipped]) = (*name, values) {
         let count = head & 0x7F;
         let skipped: Vec<u64> = (0..count).filter(|bit| skipped >> bit & 1 == 1).collect();
-        json.insert("first".into(), (head >= 0x80).into());
+        json.insert("first".into(), (*head >= 0x80).into());
         json.insert("count".into(), count.into());
         json.insert("skipped".into(), skipped.into());
     }

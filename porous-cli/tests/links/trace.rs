@@ -1,0 +1,229 @@
+//! `porous trace`, `porous replay`, and what other commands record for them.
+
+use serde_json::Value;
+
+use crate::program::{KEY, Program, bad, file, folder, good, porous};
+
+/// A demo of a second, with these arguments beside.
+fn demo(args: &[&str]) -> std::process::Output {
+    let first = [
+        "demo",
+        "--clients",
+        "2",
+        "--seconds",
+        "1",
+        "--seed",
+        "1",
+        "--rtt",
+        "20",
+    ];
+    porous(&[&first[..], args].concat())
+}
+
+/// The objects of `--json` lines.
+fn objects(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.map(Result::unwrap).collect()
+}
+
+/// What all datagrams say, in their order.
+fn forms(text: &str) -> Vec<Value> {
+    let datagrams = objects(text)
+        .into_iter()
+        .filter(|it| it["forms"].is_array());
+    datagrams.map(|mut it| it["forms"].take()).collect()
+}
+
+#[test]
+fn a_demo_that_was_recorded_is_replayed_and_shown() {
+    let folder = folder("recorded");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (trace, pcap, again) = (path("a.trace"), path("a.pcap"), path("b.pcap"));
+    good(&demo(&["--trace", &trace, "--pcap", &pcap]));
+
+    let said = good(&porous(&["replay", &trace]));
+    assert!(said.contains("all the same\n"), "{said}");
+    assert!(said.contains("not compared: the payloads"), "{said}");
+    assert!(!said.contains("crashed"), "{said}");
+
+    let lines = good(&porous(&["trace", &trace]));
+    assert!(lines.lines().all(|line| line.chars().count() <= 100));
+    for part in [
+        "listen policy=open",
+        " REQ ",
+        " ACK ",
+        " packet ",
+        "acknowledgement",
+    ] {
+        assert!(lines.contains(part), "{part}");
+    }
+    assert!(!lines.contains("not read"));
+    let all = good(&porous(&["trace", "--all", &trace]));
+    assert!(all.contains(" idle") && all.lines().count() > lines.lines().count());
+
+    // The same datagrams from the trace, from the pcap that was written beside it, and from one made of it.
+    let json = good(&porous(&["trace", "--json", &trace]));
+    let all = objects(&json);
+    assert_eq!(all[1]["kind"], "host");
+    assert_eq!(all.last().unwrap()["kind"], "end");
+    let of_trace = forms(&json);
+    assert!(of_trace.len() > 100);
+    let of_pcap = forms(&good(&porous(&["trace", "--json", &pcap])));
+    assert!(of_pcap == of_trace);
+    good(&porous(&["trace", &trace, "--pcap", &again]));
+    assert!(std::fs::read(&again).unwrap() == std::fs::read(&pcap).unwrap());
+    let lines = good(&porous(&["trace", &pcap]));
+    assert!(lines.lines().all(|line| line.chars().count() <= 100));
+    assert!(!lines.contains("not read"));
+}
+
+#[test]
+fn payloads_and_keys_are_kept_only_if_they_are_asked_for() {
+    let folder = folder("kept");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let content = b"a file that nobody else may read, ".repeat(100);
+    let sent = file("kept", "sent", &content);
+    let holds = |path: &str| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(16).any(|window| window == &content[..16])
+    };
+    let (without, with) = (path("without"), path("with"));
+    good(&demo(&["--file", &sent, "--trace", &without]));
+    good(&demo(&["--file", &sent, "--trace", &with, "--payloads"]));
+    assert!(!holds(&without) && holds(&with));
+    let said = good(&porous(&["replay", &with]));
+    assert!(!said.contains("not compared"), "{said}");
+
+    let (without, with) = (path("sealed"), path("keys"));
+    good(&demo(&["--sealed", "--trace", &without, "--payloads"]));
+    let why = bad(&porous(&["replay", &without]), 1);
+    assert!(why.contains("has no keys"), "{why}");
+    good(&porous(&["trace", &without]));
+    good(&demo(&["--sealed", "--trace", &with, "--trace-keys"]));
+    let said = good(&porous(&["replay", &with]));
+    assert!(said.contains("all the same"), "{said}");
+}
+
+#[test]
+fn a_server_and_its_client_are_recorded_each() {
+    let key = file("traced", "key", KEY);
+    let folder = folder("traced");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (server, client) = (path("server"), path("client"));
+    let args = ["--key", &key, "--trace-keys", "--trace"];
+    let serve = [
+        &["serve", "127.0.0.1:0", "--plain", "--duration", "4"],
+        &args[..],
+        &[&server],
+    ];
+    let (program, address) = Program::listen(&serve.concat());
+    let ping = [
+        &["ping", &address, "--plain", "--duration", "1"],
+        &args[..],
+        &[&client],
+    ];
+    good(&porous(&ping.concat()));
+    good(&program.end());
+    for trace in [&server, &client] {
+        let said = good(&porous(&["replay", trace]));
+        assert!(said.contains("all the same"), "{said}");
+        assert!(!said.contains("not end in order"), "{said}");
+    }
+}
+
+#[test]
+fn files_that_are_no_good_are_told_in_one_line() {
+    let folder = folder("bad");
+    let trace = folder.join("trace").to_str().unwrap().to_owned();
+    good(&demo(&["--trace", &trace]));
+    let bytes = std::fs::read(&trace).unwrap();
+    let changed = |at: usize| {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 0xFF;
+        bytes
+    };
+    let cut = file("bad", "cut", &bytes[..bytes.len() / 2]);
+    let damaged = file("bad", "damaged", changed(bytes.len() / 2));
+    let version = file("bad", "version", changed(8));
+    let other = file("bad", "other", "what is this?");
+    let empty = file("bad", "empty", "");
+    let folder = folder.to_str().unwrap();
+    for command in ["trace", "replay"] {
+        for (path, status, part) in [
+            ("/no/such/file", 2, "cannot read /no/such/file"),
+            (folder, 2, "cannot read"),
+            (&other, 2, "no"),
+            (&empty, 2, "no"),
+            (&version, 2, "version"),
+            (&cut, 1, "cut off"),
+            (&damaged, 1, "damaged"),
+        ] {
+            let why = bad(&porous(&[command, path]), status);
+            assert!(why.contains(part), "{command} {path}: {why}");
+        }
+    }
+    // What is good is shown all the same.
+    let shown = porous(&["trace", &cut]).stdout;
+    assert!(shown.len() > 1000);
+    let why = bad(&porous(&["trace", &other, "--pcap", "/tmp/never"]), 2);
+    assert!(why.contains("no trace"), "{why}");
+}
+
+#[test]
+fn a_replay_that_differs_names_the_record() {
+    let folder = folder("differs");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let trace = path("trace");
+    good(&demo(&["--trace", &trace]));
+    let mut bytes = std::fs::read(&trace).unwrap();
+    // A datagram that left, with another byte at its end and the check that fits.
+    let mut at = 12;
+    loop {
+        let length = u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+        let content = at + 4..at + 4 + length;
+        if bytes[content.start] == 16 {
+            bytes[content.end - 1] ^= 1;
+            let check = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
+            let check = check.checksum(&bytes[content.clone()]).to_le_bytes();
+            bytes[content.end..content.end + 4].copy_from_slice(&check);
+            break;
+        }
+        at = content.end + 4;
+    }
+    std::fs::write(&trace, bytes).unwrap();
+    let why = bad(&porous(&["replay", &trace]), 1);
+    assert!(why.contains("the replay differs: record "), "{why}");
+    assert!(why.contains("sent, bytes: expected "), "{why}");
+}
+
+#[test]
+fn what_cannot_be_written_is_told_before_or_at_the_end() {
+    let why = bad(&demo(&["--trace", "/no/such/folder/file"]), 2);
+    assert!(why.contains("cannot write --trace"), "{why}");
+    let why = bad(&demo(&["--payloads"]), 2);
+    assert!(why.contains("--payloads"), "{why}");
+    bad(&demo(&["--trace-keys"]), 2);
+    if cfg!(target_os = "linux") {
+        for option in ["--trace", "--pcap"] {
+            let why = bad(&demo(&[option, "/dev/full"]), 1);
+            assert!(
+                why.contains("cannot write") && why.contains(option),
+                "{why}"
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_stops_early_is_no_error() {
+    let folder = folder("closed");
+    let trace = folder.join("trace").to_str().unwrap().to_owned();
+    good(&demo(&["--trace", &trace]));
+    let mut program = Program::start(&["trace", "--all", &trace]);
+    program.line();
+    program.close_pipe();
+    let output = program.end();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

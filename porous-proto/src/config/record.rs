@@ -130,6 +130,7 @@ impl In<'_> {
 }
 
 /// All values of a configuration.
+#[doc(hidden)]
 #[must_use]
 pub fn settings(config: &Config) -> Vec<Setting> {
     let mut out = Out(Vec::new());
@@ -305,6 +306,7 @@ fn write_timeouts(timeouts: &Timeouts, out: &mut Out) {
 /// # Errors
 ///
 /// The name of a setting that is missing or out of its range, or that only the application can make.
+#[doc(hidden)]
 pub fn config(settings: &[Setting]) -> Result<Config, &'static str> {
     let from = In(settings);
     if settings.len() > MOST {

@@ -10,7 +10,7 @@ use crate::frame::{FORM, Rest, SHORT, Short, decode};
 #[cfg(feature = "seal")]
 use crate::frame::{decode_phased, decode_sealed};
 use crate::ids::Address;
-use crate::peer::Peer;
+use crate::peer::{Peer, remote_connection_id, without_payloads};
 
 /// What a datagram holds beside its head.
 enum Content<'a> {
@@ -54,7 +54,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Content::None => Some(datagram.to_vec()),
             Content::Short(short) => {
                 let peer = self.table.connection(from, short.connection_id)?;
-                replaced(datagram, &short, peer.without_payloads(&short, false)?)
+                replaced(datagram, &short, without_payloads(peer, &short, false)?)
             }
             Content::Unknown => None,
         }
@@ -100,13 +100,13 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// A datagram to a peer, without payloads; `None` if it goes to another one.
     fn sent_by(&self, peer: &Peer, datagram: &[u8]) -> Option<Vec<u8>> {
-        let id = peer.remote_connection_id()?;
+        let id = remote_connection_id(peer)?;
         if self.is_of_sealed(datagram, id.as_bytes().len()) {
             return Some(datagram.to_vec());
         }
         match Content::of(datagram, id.as_bytes().len()) {
             Content::Short(short) if short.connection_id == id => {
-                replaced(datagram, &short, peer.without_payloads(&short, true)?)
+                replaced(datagram, &short, without_payloads(peer, &short, true)?)
             }
             Content::Short(_) | Content::None | Content::Unknown => None,
         }

@@ -19,6 +19,7 @@ use crate::options::SendOptions;
 use crate::payload::Payload;
 use crate::stats::{ChannelStats, FrameStats, PeerStats, Rate, ReceiveProgress, SendProgress};
 use crate::time::Instant;
+use crate::timer::Timer;
 use crate::transfer::{Gate, Written};
 
 /// Datagrams in one direction, and their bytes.
@@ -543,6 +544,17 @@ impl Peer {
     /// Counts a datagram of this peer that was taken, of this number of bytes.
     pub(crate) fn count_received(&mut self, bytes: usize, now: Instant) {
         self.books.on_received(bytes, now);
+    }
+
+    /// What is due at the [next deadline](Self::next_deadline).
+    pub(crate) fn next_timer(&self) -> Timer {
+        self.phase.timer()
+    }
+
+    /// What a sealed connection is known by, to note what came.
+    #[cfg(feature = "seal")]
+    pub(crate) fn secured_mut(&mut self) -> Option<&mut Secured> {
+        self.secured.as_deref_mut()
     }
 
     /// Audits the books of a peer.

@@ -32,6 +32,8 @@ pub(crate) use self::handshake::Handshake;
 pub(crate) use self::handshake::encoded;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
+#[cfg(feature = "record")]
+pub(crate) use self::record::{remote_connection_id, without_payloads};
 #[cfg(feature = "seal")]
 pub(crate) use self::sealed_attempt::SealedAttempt;
 #[cfg(feature = "seal")]
@@ -51,7 +53,6 @@ use crate::frame::{Connect, Refusal, RefusalData, Request, Short};
 #[cfg(feature = "seal")]
 use crate::seal::Secured;
 use crate::time::Instant;
-use crate::timer::Timer;
 use crate::transfer::{Narrowed, PathWords, Written};
 use crate::wire::NoRoom;
 
@@ -138,12 +139,6 @@ impl Peer {
         if let Some(session) = self.phase.session_mut() {
             session.seal(sealed, first, now);
         }
-    }
-
-    /// What a sealed connection is known by, to note what came.
-    #[cfg(feature = "seal")]
-    pub(crate) fn secured_mut(&mut self) -> Option<&mut Secured> {
-        self.secured.as_deref_mut()
     }
 
     /// Every change of state, by Figure 1: `next` makes the new phase of the old one. False if the cause
@@ -585,11 +580,6 @@ impl Peer {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     pub(crate) fn next_deadline(&self) -> Instant {
         self.phase.deadline()
-    }
-
-    /// What that is.
-    pub(crate) fn next_timer(&self) -> Timer {
-        self.phase.timer()
     }
 
     /// Does what is due by itself.

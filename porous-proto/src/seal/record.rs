@@ -68,6 +68,7 @@ const USED_MAX: u32 = 1 << 20;
 impl SecurityParts {
     /// The security with these keys. `None` if the provider has other suites than the one that was told, or
     /// something is out of its range.
+    #[doc(hidden)]
     #[must_use]
     pub fn security(&self, provider: &'static dyn Provider) -> Option<Security> {
         let suites = provider.suites().iter().map(|suite| suite.number());
@@ -106,6 +107,7 @@ impl SecurityParts {
 
 impl CredentialsParts {
     /// The credentials with this content; `None` if something is out of its range.
+    #[doc(hidden)]
     #[must_use]
     pub fn credentials(&self) -> Option<Credentials> {
         let mut credentials = Credentials::new().greeting(&self.greeting).ok()?;
@@ -123,6 +125,7 @@ impl CredentialsParts {
     }
 
     /// What these credentials hold.
+    #[doc(hidden)]
     #[must_use]
     pub fn of(credentials: &Credentials) -> Self {
         let (psk, token) = match credentials.shown() {

@@ -1,13 +1,17 @@
 //! Any bytes as a trace, and any records in an order that no host had: they are read and replayed without harm.
 
+extern crate alloc;
+
+use alloc::sync::Arc;
 use bolero::generator::produce;
 use bolero::{TypeGenerator, check};
 use core::net::SocketAddr;
-use porous_proto::hooks::doc::{ExampleRng, example_provider};
+use porous_proto::hooks::doc::example_provider;
 use porous_proto::{ChannelId, Config, Ecn, Instant, Listen, Mode, PeerId};
+use porous_sim::Seed;
 use porous_trace::{About, Keep, Recorder, Talk, Trace, TracedHost, fields, replay};
 use std::io::Write;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex};
 
 /// The most records of a run.
 const RECORDS: usize = 60;
@@ -30,12 +34,12 @@ static TRACE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let addresses: [SocketAddr; 2] = [1, 2].map(|port| ([127, 0, 0, 1], port).into());
     let files = [File::default(), File::default()];
     let mut hosts = [0, 1].map(|i| {
-        let mut host = TracedHost::new(Config::new(), ExampleRng(i));
+        let mut host = TracedHost::new(Config::new(), Seed::new(i).stream("host", 0));
         let recorder = Recorder::new(
             files[usize::try_from(i).expect("0 or 1")].clone(),
             Keep::nothing().payloads(),
         );
-        let begun = host.record(recorder, About::default(), ExampleRng(i + 2));
+        let begun = host.record(recorder, About::default(), Seed::new(i).stream("again", 0));
         begun.expect("it is new");
         host
     });
@@ -140,8 +144,9 @@ fn any_records_are_no_harm_in_a_replay() {
                 at = (at + usize::from(change.step % 4)) % records.len();
                 let record = records[at];
                 let mut content = record[4..record.len() - 4].to_vec();
-                let end = content.len()
-                    - usize::from(change.cut % 16 / 15) * usize::from(change.cut / 16);
+                // Seldom: a record that is cut short is refused before the host hears of it.
+                let cut = change.cut.saturating_sub(240);
+                let end = content.len().saturating_sub(cut.into());
                 content.truncate(end.max(1));
                 for (place, value) in &change.bytes {
                     let place = usize::from(*place) % content.len();

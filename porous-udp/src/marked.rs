@@ -163,7 +163,7 @@ fn the_applications_class_of_traffic_stays() {
         for mark in [Ect0, NotEct, Ect0] {
             sends(&mut host, remotes, &[mark; 4]);
             let class = ipv6_tclass(host.socket().socket()).unwrap() & !3;
-            assert_eq!(class, CLASS.into());
+            assert_eq!(class, u32::from(CLASS));
         }
     }
 }

@@ -25,17 +25,17 @@ fn worlds_that_are_worse_than_real_ones_keep_every_promise() {
         sum.add(&outcome.report);
     }
     // The worlds test enough: hours of connections, and every kind of fault.
-    assert!(sum.connected > WORLDS * 300_000_000, "{sum}");
+    assert!(sum.connected > WORLDS * 300_000_000, "{sum:#?}");
     assert!(
         sum.packets
             .iter()
             .flatten()
             .all(|&packets| packets > 50_000),
-        "{sum}"
+        "{sum:#?}"
     );
     assert!(
         sum.faults.len() == 38 && sum.faults.values().all(|&count| count > 0),
-        "{sum}"
+        "{sum:#?}"
     );
 }
 

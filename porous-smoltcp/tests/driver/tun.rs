@@ -13,7 +13,7 @@ use getrandom::SysRng;
 use porous_smoltcp::{
     ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId, SmolHost, time,
 };
-use porous_std::{Clock, OsRng, UdpHost};
+use porous_std::{Clock, UdpHost};
 use rand_core::UnwrapErr;
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Medium, TunTapInterface, wait};
@@ -103,7 +103,7 @@ struct Both {
     interface: Interface,
     sockets: SocketSet<'static>,
     socket: SocketHandle,
-    smol: SmolHost<OsRng>,
+    smol: SmolHost<UnwrapErr<SysRng>>,
     udp: UdpHost,
     to_udp: PeerId,
     to_smol: Option<PeerId>,

@@ -14,7 +14,7 @@ pub mod canary;
 pub mod codec;
 pub mod doc;
 #[cfg(feature = "record")]
-pub mod record;
+pub mod recording;
 #[cfg(feature = "seal")]
 pub mod sealing;
 

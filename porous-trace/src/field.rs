@@ -3,7 +3,7 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use core::time::Duration;
 
-use porous_proto::hooks::record::{CredentialsParts, OptionsParts, SecurityParts, Setting};
+use porous_proto::hooks::recording::{CredentialsParts, OptionsParts, SecurityParts, Setting};
 use porous_proto::{ChannelId, Disconnect, Ecn, Instant, Listen, Mode, PeerId};
 
 /// A value, as it is shown.
@@ -314,13 +314,13 @@ impl Field for ChannelId {
 
 /// Values that have numbers in the file and names for readers.
 macro_rules! named {
-    // With `_` behind it, values may come that are newer than this format: no reader takes their number.
-    ($type:ty { $($number:literal $value:ident $name:literal),* $(; $newer:tt)? }) => {
+    ($type:ty { $($number:literal $value:ident $name:literal),* } $($rest:pat)?) => {
         impl Field for $type {
             fn put(&self, out: &mut Vec<u8>) {
                 out.push(match self {
                     $(Self::$value => $number,)*
-                    $($newer => u8::MAX,)?
+                    // Newer than this format: no reader takes it.
+                    $($rest => u8::MAX,)?
                 });
             }
 
@@ -334,7 +334,7 @@ macro_rules! named {
             fn show(&self) -> Value {
                 Value::Text(match self {
                     $(Self::$value => $name,)*
-                    $($newer => "?",)?
+                    $($rest => "?",)?
                 }.to_owned())
             }
         }
@@ -343,7 +343,7 @@ macro_rules! named {
 
 named!(Ecn { 0 NotEct "not ECT", 1 Ect1 "ECT(1)", 2 Ect0 "ECT(0)", 3 Ce "CE" });
 named!(Mode { 0 Unreliable "unreliable", 1 Reliable "reliable", 2 Passive "passive" });
-named!(Listen { 0 Closed "closed", 1 Open "open", 2 Ask "ask", 3 Full "full"; _ });
+named!(Listen { 0 Closed "closed", 1 Open "open", 2 Ask "ask", 3 Full "full" } _);
 
 impl Field for Disconnect {
     fn put(&self, out: &mut Vec<u8>) {
@@ -417,7 +417,7 @@ impl Field for Setting {
     }
 
     fn show(&self) -> Value {
-        let names = porous_proto::hooks::record::NAMES;
+        let names = porous_proto::hooks::recording::NAMES;
         let name = names.get(usize::from(self.number)).copied();
         Value::Fields(
             [

@@ -4,7 +4,7 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 
-use porous_proto::hooks::record::{CredentialsParts, OptionsParts, SecurityParts, Setting};
+use porous_proto::hooks::recording::{CredentialsParts, OptionsParts, SecurityParts, Setting};
 use porous_proto::{ChannelId, Disconnect, Ecn, Instant, Listen, Mode, PeerId};
 
 use crate::field::{Cursor, Field, Value, composed};

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::sync::Mutex;
 
 use bytes::Bytes;
-use porous_proto::hooks::record::config;
+use porous_proto::hooks::recording::config;
 use porous_proto::route::QuicLb;
 use porous_proto::seal::Provider;
 use porous_proto::{ConnectionIds, Instant};

@@ -6,7 +6,7 @@ use core::fmt;
 use core::net::SocketAddr;
 
 use porous_proto::hooks::codec::{self, Agreement, Check, Connect, Form, Short};
-use porous_proto::hooks::record::{NAMES, Setting};
+use porous_proto::hooks::recording::{NAMES, Setting};
 use porous_proto::hooks::sealing::{self, SealedShort};
 use porous_proto::{Integrity, Malformed};
 

@@ -6,7 +6,7 @@ use core::time::Duration;
 use core::{fmt, mem};
 use std::io;
 
-use porous_proto::hooks::record::{self, CredentialsParts, OptionsParts};
+use porous_proto::hooks::recording::{self, CredentialsParts, OptionsParts};
 use porous_proto::seal::{Credentials, Security};
 use porous_proto::{
     AnswerError, Bytes, ChannelId, Config, ConnectError, ConnectionIds, ConnectionIdsError,
@@ -195,7 +195,7 @@ fn parts(ids: &ConnectionIds, keep: Keep) -> Ids {
             (parts.kind, parts.numbers) = (1, (*shard, *bits))
         }
         ConnectionIds::QuicLb(lb) => {
-            let (rotation, key) = record::quic_lb(lb);
+            let (rotation, key) = recording::quic_lb(lb);
             (parts.kind, parts.numbers) = (2, (rotation, 0));
             parts.server = lb.server().as_bytes().to_vec();
             parts.is_encrypted = key.is_some();
@@ -287,7 +287,11 @@ impl<R: CryptoRng> TracedHost<R> {
             security,
             ids,
         } = *fresh;
-        let (notes, settings, keep) = (Notes::default(), record::settings(&config), recorder.keep);
+        let (notes, settings, keep) = (
+            Notes::default(),
+            recording::settings(&config),
+            recorder.keep,
+        );
         let seals = config.seals();
         self.host = made(config, Noted::noting(rng, notes.clone()));
         self.tape = Tape::On(Box::new(Running {
@@ -714,7 +718,7 @@ impl<R: CryptoRng> TracedHost<R> {
             return self.host.set_security(security);
         }
         self.tape.put(|keep| Record::Security {
-            keys: keep.keys.then(|| record::security(&security)),
+            keys: keep.keys.then(|| recording::security(&security)),
         });
         self.host.set_security(security);
     }

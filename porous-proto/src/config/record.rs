@@ -132,6 +132,7 @@ impl In<'_> {
 /// All values of a configuration.
 #[doc(hidden)]
 #[must_use]
+#[doc(hidden)]
 pub fn settings(config: &Config) -> Vec<Setting> {
     let mut out = Out(Vec::new());
     // Without `..`, so that none can be forgotten.

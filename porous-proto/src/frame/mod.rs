@@ -7,6 +7,8 @@
 mod ack;
 #[cfg(feature = "seal")]
 mod auth;
+#[cfg(feature = "record")]
+mod blank;
 mod connect;
 mod connection_id;
 mod control;
@@ -32,6 +34,8 @@ pub(crate) use ack::{AckBlock, AckRange, Marks};
 pub(crate) use auth::{
     FirstAuth, KEY_MAX, KEY_TAG, Proof, SEAL_TAG, SecondAuth, TOKEN_MAX, Terms, prologue,
 };
+#[cfg(feature = "record")]
+pub(crate) use blank::Blank;
 #[cfg(feature = "seal")]
 pub(crate) use connect::cookie_input;
 pub(crate) use connect::{Connect, REQUEST_SIZE_MAX, REQUEST_SIZE_MIN, Request};

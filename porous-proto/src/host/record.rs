@@ -6,11 +6,9 @@ use alloc::vec::Vec;
 use rand_core::CryptoRng;
 
 use super::Host;
-use crate::frame::{FORM, Rest, SHORT, Short, decode};
-#[cfg(feature = "seal")]
-use crate::frame::{decode_phased, decode_sealed};
+use crate::frame::{FORM, Rest, SHORT, Short, decode, decode_phased, decode_sealed};
 use crate::ids::Address;
-use crate::peer::{Peer, remote_connection_id, without_payloads};
+use crate::peer::Peer;
 
 /// What a datagram holds beside its head.
 enum Content<'a> {
@@ -54,7 +52,7 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
             Content::None => Some(datagram.to_vec()),
             Content::Short(short) => {
                 let peer = self.table.connection(from, short.connection_id)?;
-                replaced(datagram, &short, without_payloads(peer, &short, false)?)
+                replaced(datagram, &short, peer.without_payloads(&short, false)?)
             }
             Content::Unknown => None,
         }
@@ -100,29 +98,23 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
 
     /// A datagram to a peer, without payloads; `None` if it goes to another one.
     fn sent_by(&self, peer: &Peer, datagram: &[u8]) -> Option<Vec<u8>> {
-        let id = remote_connection_id(peer)?;
+        let id = peer.remote_connection_id()?;
         if self.is_of_sealed(datagram, id.as_bytes().len()) {
             return Some(datagram.to_vec());
         }
         match Content::of(datagram, id.as_bytes().len()) {
             Content::Short(short) if short.connection_id == id => {
-                replaced(datagram, &short, without_payloads(peer, &short, true)?)
+                replaced(datagram, &short, peer.without_payloads(&short, true)?)
             }
             Content::Short(_) | Content::None | Content::Unknown => None,
         }
     }
 
     /// Whether a datagram is of a sealed connection: nobody reads the payloads in it.
-    #[cfg(feature = "seal")]
     fn is_of_sealed(&self, datagram: &[u8], connection_id_len: usize) -> bool {
         !self.local.offer.sealed.is_empty()
             && (decode_sealed(datagram, connection_id_len).is_some()
                 || decode_phased(datagram, connection_id_len).is_some())
-    }
-
-    #[cfg(not(feature = "seal"))]
-    const fn is_of_sealed(&self, _: &[u8], _: usize) -> bool {
-        false
     }
 }
 

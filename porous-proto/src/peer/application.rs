@@ -4,6 +4,8 @@
 #[cfg(feature = "seal")]
 use crate::seal::Secured;
 use alloc::boxed::Box;
+#[cfg(feature = "record")]
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::session::Session;
@@ -13,6 +15,8 @@ use super::{News, Peer};
 use crate::buffers::Buffers;
 use crate::error::SendError;
 use crate::event::Received;
+#[cfg(feature = "record")]
+use crate::frame::Short;
 use crate::frame::{ConnectionId, Control};
 use crate::ids::ChannelId;
 use crate::options::SendOptions;
@@ -458,6 +462,28 @@ impl Peer {
     pub(crate) fn sends_as(&self, connection_id: ConnectionId) -> bool {
         let id = self.phase.session().map(Session::remote_connection_id);
         self.state().is_live() && id == Some(connection_id)
+    }
+
+    /// The id by which the remote host knows the connection, if there is one.
+    #[cfg(feature = "record")]
+    pub(crate) fn remote_connection_id(&self) -> Option<ConnectionId> {
+        self.phase.session().map(Session::remote_connection_id)
+    }
+
+    /// A short form of the connection, with zeros for the payloads of packets; `None` if it is not of the
+    /// connection. `is_sent`: this host has sent it, else it has come.
+    #[cfg(feature = "record")]
+    pub(crate) fn without_payloads(&self, short: &Short<'_>, is_sent: bool) -> Option<Vec<u8>> {
+        if self.is_sealed() {
+            return Some(short.bytes.to_vec()); // nobody reads it without its keys
+        }
+        let session = self.phase.session()?;
+        let ids = if is_sent {
+            session.transfer.sent_ids(short)
+        } else {
+            session.ids(short).ok()
+        };
+        session.blank(is_sent).blank(short, ids?)
     }
 
     /// Whether no datagram of the connection has come yet.

@@ -7,8 +7,6 @@ mod disconnect;
 mod effort;
 mod handshake;
 mod outbox;
-#[cfg(feature = "record")]
-mod record;
 #[cfg(feature = "seal")]
 mod sealed_attempt;
 #[cfg(feature = "seal")]
@@ -32,8 +30,6 @@ pub(crate) use self::handshake::Handshake;
 pub(crate) use self::handshake::encoded;
 pub(crate) use self::outbox::News;
 use self::outbox::Outbox;
-#[cfg(feature = "record")]
-pub(crate) use self::record::{remote_connection_id, without_payloads};
 #[cfg(feature = "seal")]
 pub(crate) use self::sealed_attempt::SealedAttempt;
 #[cfg(feature = "seal")]

@@ -17,6 +17,8 @@ use crate::buffers::{Buffers, Memory};
 use crate::config::Config;
 use crate::error::SendError;
 use crate::event::{Ecn, Ignored};
+#[cfg(feature = "record")]
+use crate::frame::Blank;
 #[cfg(feature = "seal")]
 use crate::frame::Malformed;
 use crate::frame::{
@@ -66,7 +68,7 @@ struct Checked<'b, 'p> {
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) agreement: Agreement,
-    pub(super) check: Check,
+    check: Check,
     /// There if the connection is sealed.
     #[cfg(feature = "seal")]
     sealing: Option<Box<Sealing>>,
@@ -328,6 +330,16 @@ impl Session {
         self.handle_proved(short, frame, ecn, tick, &mut memory.buffers)
     }
 
+    /// How datagrams lose their payloads: those of this host if `is_sent`, else those of the remote host.
+    #[cfg(feature = "record")]
+    pub(super) fn blank(&self, is_sent: bool) -> Blank {
+        let (mut check, context) = (self.check, self.agreement.context());
+        if !is_sent {
+            (check.ours, check.theirs) = (check.theirs, check.ours);
+        }
+        Blank { check, context }
+    }
+
     /// Checks a plain datagram, and gives the id of its frame.
     #[inline]
     fn verify(&self, short: &Short<'_>) -> Result<u64, Ignored> {
@@ -394,7 +406,7 @@ impl Session {
 
     /// The whole ids in a datagram, of which it has the low bytes; an error if there are none that they can
     /// mean.
-    fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
+    pub(super) fn ids(&self, short: &Short<'_>) -> Result<Ids, Ignored> {
         let frame = self.transfer.inbound.expand(short.id_low, short.id_width);
         let acked = short.newest_acked().map_err(Ignored::Malformed)?;
         // Below zero there are no ids: what would be one was never sent (`docs/wire.md`, "Frame ids").

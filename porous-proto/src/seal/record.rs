@@ -70,6 +70,7 @@ impl SecurityParts {
     /// something is out of its range.
     #[doc(hidden)]
     #[must_use]
+    #[doc(hidden)]
     pub fn security(&self, provider: &'static dyn Provider) -> Option<Security> {
         let suites = provider.suites().iter().map(|suite| suite.number());
         let is_same = suites.eq(self.suites.iter().copied());
@@ -109,6 +110,7 @@ impl CredentialsParts {
     /// The credentials with this content; `None` if something is out of its range.
     #[doc(hidden)]
     #[must_use]
+    #[doc(hidden)]
     pub fn credentials(&self) -> Option<Credentials> {
         let mut credentials = Credentials::new().greeting(&self.greeting).ok()?;
         if let Some(key) = &self.server_key {
@@ -127,6 +129,7 @@ impl CredentialsParts {
     /// What these credentials hold.
     #[doc(hidden)]
     #[must_use]
+    #[doc(hidden)]
     pub fn of(credentials: &Credentials) -> Self {
         let (psk, token) = match credentials.shown() {
             Shown::Nothing => (None, None),

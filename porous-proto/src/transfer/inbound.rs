@@ -74,12 +74,6 @@ impl Inbound {
         }
     }
 
-    /// One past the newest frame that has come.
-    #[cfg(feature = "record")]
-    pub(crate) const fn next(&self) -> u64 {
-        self.received.next()
-    }
-
     /// The full id of a frame, from its `width` low bytes. `None` if no id can be meant.
     pub(crate) fn expand(&self, low: u32, width: u8) -> Option<u64> {
         self.received.expand(low, width)

@@ -51,11 +51,15 @@ use self::width::Widths;
 use crate::config::{Policy, Priority};
 use crate::congestion::Congestion;
 use crate::event::Ecn;
+#[cfg(feature = "record")]
+use crate::frame::Ids;
 use crate::frame::{
     AckBlock, Check, ConnectionId, Context, Control, Header, Message, Packet, Short,
 };
 #[cfg(feature = "seal")]
 use crate::seal::{datagram::Unsealed, phases::Sealer};
+#[cfg(feature = "record")]
+use crate::serial::expand_frame;
 use crate::source::{MessageBytes, Source};
 use crate::time::{Instant, Micros};
 use crate::timer::{Timer, earliest};
@@ -189,6 +193,18 @@ impl Transfer {
             .path
             .control
             .set_controller(crate::congestion::paper_with_window(mtu, window));
+    }
+
+    /// The whole ids of a short form that this host has sent.
+    #[cfg(feature = "record")]
+    pub(crate) fn sent_ids(&self, short: &Short<'_>) -> Option<Ids> {
+        let next = self.outbound.queue.next();
+        let acked = match short.newest_acked().ok()? {
+            Some((low, width)) => Some(self.inbound.expand(low, width)?),
+            None => None,
+        };
+        let frame = expand_frame(short.id_low, short.id_width.into(), next)?;
+        Some(Ids { frame, acked })
     }
 
     // What this layer is told.

@@ -8,4 +8,5 @@ mod calls;
 mod changes;
 mod same;
 mod sealed;
+mod talk;
 mod world;

@@ -7,7 +7,6 @@ pub use crate::config::record::{MOST, NAMES, Setting, config, settings};
 use crate::frame::Mode;
 use crate::options::SendOptions;
 use crate::route::QuicLb;
-#[cfg(feature = "seal")]
 pub use crate::seal::record::{CredentialsParts, SecurityParts};
 
 /// All that [`SendOptions`] were told.
@@ -72,7 +71,6 @@ pub const fn quic_lb(ids: &QuicLb) -> (u8, Option<[u8; 16]>) {
 }
 
 /// All that a security was told, keys included.
-#[cfg(feature = "seal")]
 #[must_use]
 pub fn security(security: &crate::seal::Security) -> SecurityParts {
     security.parts()
@@ -97,7 +95,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "seal")]
     #[test]
     fn keys_come_back_from_their_parts() {
         use crate::hooks::doc::example_provider;

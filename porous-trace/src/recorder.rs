@@ -191,8 +191,8 @@ impl Recorder {
     }
 }
 
-/// Writes records to a file.
-struct Writer<W> {
+/// Writes records to a file. What waits is written when it is dropped, also while the program panics.
+struct Writer<W: Write> {
     to: W,
     buffer: Vec<u8>,
     record: Vec<u8>,
@@ -208,6 +208,13 @@ impl<W: Write> Writer<W> {
             buffer,
             record: Vec::new(),
         }
+    }
+}
+
+impl<W: Write> Drop for Writer<W> {
+    fn drop(&mut self) {
+        // Nobody is there to be told: a trace that is cut off shows it.
+        let _written = self.to.write_all(&self.buffer);
     }
 }
 
@@ -229,10 +236,11 @@ impl<W: Write + Send + Sync> Sink for Writer<W> {
         self.buffer.extend(check.to_le_bytes());
         let ends_turn = matches!(record, Record::Idle { .. } | Record::End { .. });
         if ends_turn || self.buffer.len() >= BUFFER {
-            let buffer = mem::take(&mut self.buffer);
+            // Taken first: what could not be written once is not written again.
+            let mut buffer = mem::take(&mut self.buffer);
             self.to.write_all(&buffer)?;
+            buffer.clear();
             self.buffer = buffer;
-            self.buffer.clear();
         }
         if matches!(record, Record::End { .. }) {
             self.to.flush()?;

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use core::ops::Deref;
 use core::time::Duration;
 use core::{fmt, mem};
-use std::io;
+use std::{io, thread};
 
 use porous_proto::hooks::recording::{self, CredentialsParts, OptionsParts};
 use porous_proto::seal::{Credentials, Security};
@@ -795,21 +795,18 @@ impl<R: CryptoRng> TracedHost<R> {
         options: impl Into<SendOptions>,
     ) -> Result<(), SendError> {
         let (packet, options) = (packet.into(), options.into());
-        if self.tape.running().is_none() {
-            self.tape = mem::replace(&mut self.tape, Tape::Off(None)).begun();
-            return self.host.send(peer, channel, packet, options);
-        }
-        let copy = match &packet {
+        let length = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        let copy = self.tape.running().map(|_| match &packet {
             Payload::Copied(bytes) => Payload::Copied(bytes),
             Payload::Shared(bytes) => Payload::Shared(bytes.clone()),
-        };
+        });
         let result = self.host.send(peer, channel, packet, options);
         self.tape.put(|keep| Record::Send {
             peer,
             channel,
             options: OptionsParts::of(&options),
-            length: u32::try_from(copy.len()).unwrap_or(u32::MAX),
-            payload: keep.payloads.then(|| match copy {
+            length,
+            payload: copy.filter(|_| keep.payloads).map(|copy| match copy {
                 Payload::Copied(bytes) => bytes.to_vec(),
                 Payload::Shared(bytes) => bytes.to_vec(),
             }),
@@ -1021,16 +1018,6 @@ impl<R: CryptoRng> TracedHost<R> {
     }
 }
 
-impl Tape {
-    /// Of a host that is used: it can be recorded no more.
-    fn begun(self) -> Self {
-        match self {
-            Self::Fresh(_) => Self::Off(None),
-            other @ (Self::Off(_) | Self::On(_)) => other,
-        }
-    }
-}
-
 /// Ends a recording, if there is one.
 fn end(tape: &mut Tape) {
     if let Some(running) = tape.running() {
@@ -1045,6 +1032,9 @@ fn end(tape: &mut Tape) {
 
 impl<R> Drop for TracedHost<R> {
     fn drop(&mut self) {
-        end(&mut self.tape);
+        // A trace of a program that panics does not end in order, and says so by that.
+        if !thread::panicking() {
+            end(&mut self.tape);
+        }
     }
 }

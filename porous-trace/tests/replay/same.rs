@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use porous_proto::{
-    ChannelId, Config, ConnectionIds, Disconnect, Event, Integrity, Listen, Mode, Policy, Priority,
+    ChannelId, Config, ConnectionIds, Disconnect, Integrity, Listen, Mode, Policy, Priority,
 };
 use porous_trace::{Keep, Record, Trace};
 
@@ -231,6 +231,27 @@ fn world_now() -> porous_proto::Instant {
 }
 
 #[test]
+fn a_program_that_panics_leaves_a_trace_of_all_that_was_before() {
+    use porous_trace::{About, Recorder, TracedHost};
+
+    use crate::world::File;
+
+    let file = File::default();
+    let to = file.clone();
+    let panics = std::thread::spawn(move || {
+        let rng = porous_proto::hooks::doc::example_rng;
+        let mut host = TracedHost::new(Config::new(), rng());
+        let recorder = Recorder::new(to, Keep::nothing());
+        host.record(recorder, About::default(), rng()).unwrap();
+        host.connect_with(world_now(), &[address(1)], b"").unwrap();
+        panic!("a bug of the program");
+    });
+    assert!(panics.join().is_err());
+    let replayed = replayed(&file.bytes()).unwrap();
+    assert!(!replayed.has_ended && replayed.records == 4);
+}
+
+#[test]
 fn what_no_trace_can_hold_is_refused_by_a_replay() {
     let mut world = World::new(1, &[Config::new()], Keep::nothing());
     let host = &mut world.stations[0].host;
@@ -252,5 +273,4 @@ fn what_no_trace_can_hold_is_refused_by_a_replay() {
         why.to_string().contains("controller of the application"),
         "{why}"
     );
-    let _events: Option<Event<()>> = None;
 }

@@ -130,7 +130,6 @@ impl In<'_> {
 }
 
 /// All values of a configuration.
-#[doc(hidden)]
 #[must_use]
 #[doc(hidden)]
 pub fn settings(config: &Config) -> Vec<Setting> {

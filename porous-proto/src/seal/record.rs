@@ -68,7 +68,6 @@ const USED_MAX: u32 = 1 << 20;
 impl SecurityParts {
     /// The security with these keys. `None` if the provider has other suites than the one that was told, or
     /// something is out of its range.
-    #[doc(hidden)]
     #[must_use]
     #[doc(hidden)]
     pub fn security(&self, provider: &'static dyn Provider) -> Option<Security> {
@@ -108,7 +107,6 @@ impl SecurityParts {
 
 impl CredentialsParts {
     /// The credentials with this content; `None` if something is out of its range.
-    #[doc(hidden)]
     #[must_use]
     #[doc(hidden)]
     pub fn credentials(&self) -> Option<Credentials> {
@@ -127,7 +125,6 @@ impl CredentialsParts {
     }
 
     /// What these credentials hold.
-    #[doc(hidden)]
     #[must_use]
     #[doc(hidden)]
     pub fn of(credentials: &Credentials) -> Self {

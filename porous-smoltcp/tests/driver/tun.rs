@@ -9,12 +9,10 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::process::Command;
 
-use getrandom::SysRng;
 use porous_smoltcp::{
     ChannelId, Config, Disconnect, DisconnectReason, Event, Listen, Mode, PeerId, SmolHost, time,
 };
-use porous_std::{Clock, UdpHost};
-use rand_core::UnwrapErr;
+use porous_std::{Clock, OsRng, UdpHost};
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Medium, TunTapInterface, wait};
 use smoltcp::socket::udp::Socket;
@@ -103,7 +101,7 @@ struct Both {
     interface: Interface,
     sockets: SocketSet<'static>,
     socket: SocketHandle,
-    smol: SmolHost<UnwrapErr<SysRng>>,
+    smol: SmolHost<OsRng>,
     udp: UdpHost,
     to_udp: PeerId,
     to_smol: Option<PeerId>,
@@ -126,7 +124,7 @@ impl Both {
 
         let mut udp = UdpHost::bind((link.kernel, 0), Config::new()).unwrap();
         udp.listen(Listen::Open).unwrap();
-        let mut smol = SmolHost::new(Config::client(), UnwrapErr(SysRng));
+        let mut smol = SmolHost::new(Config::client(), OsRng::default());
         let to = udp.local_addr().unwrap().into();
         let to_udp = smol.host_mut().connect(clock.now(), to).unwrap();
         let mut socket = Socket::new(smol.packet_buffer(8), smol.packet_buffer(8));

@@ -8,9 +8,7 @@ use etherparse::{
     IpEcn, IpHeaders, Ipv4Header, Ipv6Header, NetSlice, PacketBuilder, SlicedPacket, TransportSlice,
 };
 use pcap_parser::traits::PcapReaderIterator;
-use pcap_parser::{
-    Block, LegacyPcapBlock, Linktype, PcapBlockOwned, PcapError, PcapHeader, ToVec, create_reader,
-};
+use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 use porous_std::{Ecn, Instant};
 use porous_trace::{Record, Sink};
 
@@ -22,6 +20,10 @@ const INTERFACES: usize = 1024;
 
 /// Hops that a packet may take, as systems begin with.
 const HOPS: u8 = 64;
+
+/// The most bytes of a packet in the files that are written, and the number of raw IP in their heads.
+const LONGEST: u32 = 1 << 18;
+const RAW: u32 = 101;
 
 /// A datagram that was captured.
 #[derive(Clone, Debug)]
@@ -238,9 +240,9 @@ impl<W: Write> PcapSink<W> {
     /// The head of the file, also of a host that has neither sent nor got anything.
     fn begin(&mut self) -> io::Result<()> {
         if !core::mem::replace(&mut self.is_begun, true) {
-            let mut header = PcapHeader::new();
-            (header.network, header.snaplen) = (Linktype::RAW, 1 << 18);
-            self.to.write_all(&header.to_vec_raw().map_err(other)?)?;
+            // The magic number, version 2.4, nothing about the zone, the longest packet, and raw IP.
+            let head = [0xA1B2_C3D4, 4 << 16 | 2, 0, 0, LONGEST, RAW];
+            self.to.write_all(&words(head))?;
         }
         Ok(())
     }
@@ -271,16 +273,21 @@ impl<W: Write> PcapSink<W> {
             .began
             .saturating_add(Duration::from_micros(now.as_micros()));
         let length = u32::try_from(packet.len()).map_err(io::Error::other)?;
-        let block = LegacyPcapBlock {
-            // Until 2106.
-            ts_sec: u32::try_from(time.as_secs()).unwrap_or(u32::MAX),
-            ts_usec: time.subsec_micros(),
-            caplen: length,
-            origlen: length,
-            data: &packet,
-        };
-        self.to.write_all(&block.to_vec_raw().map_err(other)?)
+        // Until 2106.
+        let seconds = u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
+        let head = [seconds, time.subsec_micros(), length, length];
+        self.to.write_all(&words(head))?;
+        self.to.write_all(&packet)
     }
+}
+
+/// The numbers of the head of a file or of a packet. By hand: these are all there are, and what writes them for
+/// others brings an executor of futures along.
+fn words<const N: usize>(numbers: [u32; N]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
 }
 
 fn other<E: core::fmt::Debug>(error: E) -> io::Error {

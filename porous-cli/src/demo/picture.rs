@@ -116,7 +116,11 @@ impl<'a> Picture<'a> {
     }
 
     fn round_trips(self, panel: &Panel<'_>) -> Drawn {
-        let (median, worst) = (self.line(|s| s.rtt_ms), self.line(|s| s.rtt_worst_ms));
+        let (mut median, mut worst) = (self.line(|s| s.rtt_ms), self.line(|s| s.rtt_worst_ms));
+        // Before the first is measured there is none.
+        for line in [&mut median, &mut worst] {
+            line.retain(|&(_, rtt)| rtt > 0.0);
+        }
         let mut chart = axes(panel, "round trip, ms", (self.end(), top(&worst)))?;
         chart.draw_series([PathElement::new(worst, RGBColor(160, 160, 160))])?;
         chart.draw_series([PathElement::new(median, COLOURS[0].stroke_width(2))])?;

@@ -15,7 +15,7 @@ const MOST: u32 = 600;
 pub(crate) struct Sample {
     /// Seconds since the start.
     pub(crate) at: f64,
-    /// The median round trip, in milliseconds.
+    /// The median round trip, in milliseconds; 0 before any was measured.
     pub(crate) rtt_ms: f64,
     /// The longest one, in milliseconds.
     pub(crate) rtt_worst_ms: f64,
@@ -61,11 +61,14 @@ impl Samples {
     }
 
     fn add(&mut self, elapsed: Duration, stats: &[PeerStats], bytes: u64) {
-        let mut rtts: Vec<Duration> = stats.iter().map(|stats| stats.rtt).collect();
+        let is_measured = |stats: &&PeerStats| !stats.rtt_minimum.is_zero();
+        let measured = stats.iter().filter(is_measured);
+        let mut rtts: Vec<Duration> = measured.map(|stats| stats.rtt).collect();
         rtts.sort_unstable();
         let ms = |rtt: Option<&Duration>| rtt.map_or(0.0, |rtt| rtt.as_secs_f64() * 1000.0);
         let at = elapsed.as_secs_f64();
-        let since = at - self.all.last().map_or(0.0, |sample| sample.at);
+        // The first sample is where the counts begin: what was sent before belongs to the handshakes.
+        let since = self.all.last().map_or(0.0, |before| at - before.at);
         let lost = stats.iter().map(|stats| stats.frames_lost).sum();
         let queued: u64 = stats
             .iter()
@@ -98,6 +101,7 @@ mod tests {
         let peer = |rtt, lost, queued| {
             let mut stats = PeerStats::default();
             stats.rtt = Duration::from_millis(rtt);
+            stats.rtt_minimum = stats.rtt;
             stats.frames_lost = lost;
             stats.queued_bytes = queued;
             stats
@@ -110,7 +114,9 @@ mod tests {
             &[peer(62, 5, 0), peer(90, 1, 3000), peer(61, 0, 0)],
             90_000,
         );
-        samples.add(4 * second, &[], 90_000);
+        let mut guessed = peer(200, 6, 0);
+        guessed.rtt_minimum = Duration::ZERO;
+        samples.add(4 * second, &[guessed], 90_000);
         let sample = |at, rtt_ms, rtt_worst_ms, lost, sent_rate, queued| Sample {
             at,
             rtt_ms,
@@ -120,7 +126,7 @@ mod tests {
             queued,
         };
         let expected = [
-            sample(1.0, 60.0, 60.0, 2, 30.0, 0.5),
+            sample(1.0, 60.0, 60.0, 2, 0.0, 0.5),
             sample(3.0, 62.0, 90.0, 4, 30.0, 3.0),
             sample(4.0, 0.0, 0.0, 0, 0.0, 0.0),
         ];

@@ -3,6 +3,7 @@
 # left below the target folder, and a program looks at each: is the background as it should be, are all curves there?
 #
 # usage: scripts/pages.sh
+#        POROUS names the program, if it is there already.
 #
 # Needs a stable cargo, Python 3 and Chromium; installs Debian's if run by root and they are missing. Exits with 77 if
 # they cannot be installed, and with 1 if a page does not look as it should.
@@ -30,8 +31,11 @@ picture() {
 
 has python3 || need python3
 has chromium || need chromium
-run "porous" cargo build --quiet --package porous-cli
-run "a demo" "$CARGO_TARGET_DIR/debug/porous" demo --clients 3 --seconds 3 --loss 5 --seed 1 --html "$work/demo.html"
+if [[ -z ${POROUS:-} ]]; then
+    run "porous" cargo build --quiet --package porous-cli
+    POROUS=$CARGO_TARGET_DIR/debug/porous
+fi
+run "a demo" "$POROUS" demo --clients 3 --seconds 3 --loss 5 --seed 1 --html "$work/demo.html"
 run "light" picture light 800 1600
 run "dark" picture dark 800 600 --blink-settings=preferredColorScheme=0
 run "narrow" picture narrow 400 1500

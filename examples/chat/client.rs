@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p porous-examples --bin chat_client -- 127.0.0.1:7777 Ada kitchen`
 //!
-//! `/room NAME` goes to another room, `/who` asks who is there, `/quit` or the end of the input leaves. If the server
+//! `/room NAME` goes to another room, `/who` asks which guests are there, `/quit` or the end of the input leaves. If the server
 //! goes away, the client comes back by itself when there is one again.
 #![expect(clippy::print_stdout, reason = "an example")]
 

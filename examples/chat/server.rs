@@ -76,7 +76,7 @@ impl Chat {
     /// Lets somebody in, or says why not, in up to 64 bytes.
     fn answer(&mut self, peer: PeerId) {
         let greeting = self.host.peer(peer).map(Peer::greeting).unwrap_or_default();
-        // An error means that whoever asked has given up meanwhile.
+        // An error means that the task that asked has given up meanwhile.
         match self.guest(greeting) {
             Ok(guest) if self.host.accept(peer).is_ok() => {
                 self.guests.insert(peer, guest);

@@ -262,7 +262,7 @@ records! {
     }
     /// `Host::listen`.
     32 Listen "listen" {
-        /// Who is let in.
+        /// Which clients are let in.
         policy: Listen,
         /// Why not.
         refused: String,

@@ -64,7 +64,7 @@ impl Keep {
         self
     }
 
-    /// Keys, too, and with them payloads: who has the keys of a connection can read it.
+    /// Keys, too, and with them payloads: a reader that has the keys of a connection can read it.
     ///
     /// ```
     /// use porous_trace::Keep;

@@ -93,7 +93,7 @@ struct Direction {
 pub struct Talk {
     /// The length of the connection ids of hosts, where it was seen.
     lengths: BTreeMap<SocketAddr, usize>,
-    /// Who has said what of itself, by the nonce.
+    /// What each host has said of itself, by its nonce.
     hosts: BTreeMap<u64, (SocketAddr, Connect)>,
     host_order: VecDeque<u64>,
     /// By the receiver and its connection id.

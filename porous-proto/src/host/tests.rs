@@ -123,7 +123,7 @@ fn a_peer_that_has_ended_cannot_be_disconnected() {
     assert_eq!(error, Err(UnknownPeer));
 }
 
-/// The first byte of the answer of a host to a request, while so many events of a peer wait.
+/// The first byte of the answer of a host to a request, while this number of events of a peer wait.
 fn answer_behind(events: u32, event: impl Fn(PeerId) -> Event<u32>) -> Option<u8> {
     let mut client = Host::<_, u32>::new(Config::client(), example_rng());
     let peer = client.connect(Instant::ZERO, 2).unwrap();

@@ -1,4 +1,4 @@
-//! One packet for all who are there.
+//! One packet for all peers that are connected.
 
 use core::time::Duration;
 

@@ -55,8 +55,8 @@ pub(crate) fn emit(form: &Form, value: &Ident) -> TokenStream {
             let (last, item) = of_item(item);
             quote_spanned! { span=> {
                 #last
-                for __item in #value {
-                    #item?;
+                for (__number, __item) in ::core::iter::Iterator::enumerate(::core::iter::IntoIterator::into_iter(#value)) {
+                    #stream::item(__stream, __number, |__stream| #item)?;
                 }
                 ::core::result::Result::Ok::<(), ::porous_message::Error>(())
             }}

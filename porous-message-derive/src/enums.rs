@@ -41,7 +41,11 @@ impl<'a> Kind<'a> {
     }
 
     fn serialize(&self) -> TokenStream {
-        let (name, pattern, body) = (self.name, self.fields.pattern(), self.fields.body());
+        let (name, pattern, body) = (
+            self.name,
+            self.fields.pattern(),
+            self.fields.body(Some(self.name)),
+        );
         quote_spanned!(Span::mixed_site()=> Self::#name #pattern => { #body })
     }
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Error, Index, Member, Result, Type};
 
@@ -79,11 +80,12 @@ impl Fields {
         quote!({ #(#names),* })
     }
 
-    /// The statements that serialize the fields, one after the other.
-    pub(crate) fn body(&self) -> TokenStream {
+    /// The statements that serialize the fields, one after the other. Their names, for the one that looks for a
+    /// fault, begin with that of their variant.
+    pub(crate) fn body(&self, variant: Option<&Ident>) -> TokenStream {
         let fields = self.fields.iter();
         fields
-            .filter_map(|(field, form)| Some(field.serialize(form.as_ref()?)))
+            .filter_map(|(field, form)| Some(field.serialize(form.as_ref()?, variant)))
             .collect()
     }
 
@@ -135,7 +137,19 @@ impl Field {
         resolve(&self.ty, (&self.attributes).into(), neighbours).map(Some)
     }
 
-    fn serialize(&self, form: &Form) -> TokenStream {
+    /// The name for people: `field`, or `Variant.field`.
+    fn name(&self, variant: Option<&Ident>) -> String {
+        let member = match &self.member {
+            Member::Named(name) => name.unraw().to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        match variant {
+            Some(variant) => format!("{}.{member}", variant.unraw()),
+            None => member,
+        }
+    }
+
+    fn serialize(&self, form: &Form, variant: Option<&Ident>) -> TokenStream {
         let align = self.attributes.align.as_ref().map(
             |align| quote_spanned!(at(align.span())=> ::porous_message::Stream::align(__stream)?;),
         );
@@ -143,7 +157,12 @@ impl Field {
             quote_spanned!(at(check.span())=> ::porous_message::Stream::check(__stream, #word)?;)
         });
         let value = emit(form, &self.binding);
-        quote_spanned!(Span::mixed_site()=> #align #check #value?;)
+        let name = self.name(variant);
+        quote_spanned! { Span::mixed_site()=>
+            #align
+            #check
+            ::porous_message::Stream::field(__stream, #name, |__stream| #value)?;
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::fields::Fields;
 
 pub(crate) fn parts(data: &DataStruct) -> Result<Parts> {
     let fields = Fields::new(&data.fields)?;
-    let (blank, pattern, body) = (fields.blank(), fields.pattern(), fields.body());
+    let (blank, pattern, body) = (fields.blank(), fields.pattern(), fields.body(None));
     Ok(Parts {
         blank: quote!(Self #blank),
         serialize: quote_spanned! { Span::mixed_site()=>

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// Why a stream stopped. The values that were read before are of no use.
+/// Why a stream stopped. The values that were read before are of no use. [`explain`](crate::explain) and
+/// [`explain_read`](crate::explain_read) also tell the field and the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Error {

@@ -139,4 +139,7 @@ pub use sequence::newer;
 pub use sequence_buffer::SequenceBuffer;
 pub use serialize::{Serialize, measure, read, to_vec, write};
 pub use session::Session;
-pub use stream::{Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream};
+pub use stream::{
+    Fault, Float, Integer, MAX_DEPTH, MeasureStream, ReadStream, Stream, WriteStream, explain,
+    explain_read,
+};

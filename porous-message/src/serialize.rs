@@ -235,8 +235,8 @@ impl<T: Serialize, const N: usize> Serialize for [T; N] {
 
     #[inline]
     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
-        for item in self {
-            item.serialize(stream)?;
+        for (number, item) in self.iter_mut().enumerate() {
+            stream.item(number, |stream| item.serialize(stream))?;
         }
         Ok(())
     }

@@ -4,7 +4,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use super::integer::ranged;
 use super::{MAX_DEPTH, Stream};
 use crate::error::Error;
 
@@ -15,12 +14,8 @@ fn length<S: Stream>(
     range: &RangeInclusive<usize>,
 ) -> Result<usize, Error> {
     let mut length = current as u64;
-    ranged(
-        stream,
-        &mut length,
-        *range.start() as u64,
-        *range.end() as u64,
-    )?;
+    let range = *range.start() as u64..=*range.end() as u64;
+    stream.field("len()", |stream| stream.ranged(&mut length, range))?;
     usize::try_from(length).map_err(|_| Error::OutOfRange)
 }
 
@@ -64,14 +59,16 @@ pub(crate) fn list<S: Stream, T>(
     let length = length(stream, items.len(), &range)?;
     deeper(stream, |stream| {
         if !S::READS {
-            return items.iter_mut().try_for_each(|each| item(each, stream));
+            let mut items = items.iter_mut().enumerate();
+            return items
+                .try_for_each(|(number, each)| stream.item(number, |stream| item(each, stream)));
         }
         items.clear();
         // As many items as there are bits left at most: the sender chooses the length.
         items.reserve_exact(stream.plausible(length, 1));
-        for _ in 0..length {
+        for number in 0..length {
             let mut each = blank();
-            item(&mut each, stream)?;
+            stream.item(number, |stream| item(&mut each, stream))?;
             items.push(each);
         }
         Ok(())

@@ -2,6 +2,7 @@
 //! have (`docs/message.md`, "Primitives").
 
 mod distance;
+mod explained;
 mod integer;
 pub(crate) mod lists;
 mod measure;
@@ -16,6 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
+pub use self::explained::{Fault, explain, explain_read};
 pub use self::integer::Integer;
 pub use self::measure::MeasureStream;
 pub use self::quantized::Float;
@@ -119,6 +121,53 @@ pub trait Stream: Sized {
     /// taken before they are read.
     #[doc(hidden)]
     fn plausible(&self, items: usize, bits: usize) -> usize;
+
+    /// Serializes a field by `inside`, and tells [`explain`] its name. All other streams run `inside`, and that costs
+    /// nothing. Derived code calls it for each field; a [`Serialize`] that is written by hand may.
+    ///
+    /// # Errors
+    ///
+    /// Those of `inside`.
+    ///
+    /// ```
+    /// use porous_message::{Error, Serialize, Stream, explain};
+    ///
+    /// struct Weapon(u8);
+    ///
+    /// impl Serialize for Weapon {
+    ///     fn blank() -> Self {
+    ///         Self(0)
+    ///     }
+    ///
+    ///     fn serialize<S: Stream>(&mut self, stream: &mut S) -> Result<(), Error> {
+    ///         stream.field("weapon", |stream| stream.ranged(&mut self.0, 0..=9))
+    ///     }
+    /// }
+    ///
+    /// let fault = explain(&mut Weapon(12)).expect_err("there are ten weapons");
+    /// assert_eq!(fault.to_string(), "weapon: 12 is not in 0..=9");
+    /// ```
+    #[inline]
+    fn field(
+        &mut self,
+        name: &'static str,
+        inside: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let _ = name;
+        inside(self)
+    }
+
+    /// As [`field`](Self::field) for an item of a list.
+    #[doc(hidden)]
+    #[inline]
+    fn item(
+        &mut self,
+        number: usize,
+        inside: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let _ = number;
+        inside(self)
+    }
 
     /// One bit.
     ///

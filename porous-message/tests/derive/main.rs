@@ -6,6 +6,7 @@ extern crate std;
 
 mod attributes;
 mod enums;
+mod faults;
 mod hygiene;
 mod lists;
 mod random;

@@ -15,27 +15,6 @@ pub(crate) const QUALITY: &str = "porous_quality";
 #[cfg(feature = "udp")]
 pub(crate) const SOCKET: &str = "porous_socket_total";
 
-/// The causes for which datagrams are ignored, by their number less one.
-pub(crate) const CAUSES: [&str; 17] = [
-    "malformed",
-    "unknown_connection",
-    "wrong_address",
-    "unknown_nonce",
-    "not_listening",
-    "unpadded",
-    "stateless",
-    "too_many_replies",
-    "duplicate",
-    "too_old",
-    "bad_ack",
-    "bad_message",
-    "over_budget",
-    "wrong_state",
-    "too_far_ahead",
-    "too_much_work",
-    "unauthenticated",
-];
-
 /// Bounds for the histograms, for an exporter that counts values between bounds: the name of each, and its
 /// bounds from the least on. With bounds the histograms of several hosts can be added up, which the quantiles
 /// of each cannot. The dashboard `docs/grafana.json` needs them.
@@ -120,51 +99,6 @@ pub fn describe() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use porous_proto::{HostStats, Ignored};
-
-    /// A cause as its metric has it: `TooOld` is `too_old`.
-    fn snake(cause: Ignored) -> String {
-        let mut out = String::new();
-        for c in format!("{cause:?}")
-            .chars()
-            .take_while(|c| c.is_alphabetic())
-        {
-            if c.is_uppercase() && !out.is_empty() {
-                out.push('_');
-            }
-            out.extend(c.to_lowercase());
-        }
-        out
-    }
-
-    #[test]
-    fn every_cause_has_its_name() {
-        let stats = HostStats::default();
-        let count = (1..).map_while(|n| stats.ignored_by_number(n)).count();
-        assert_eq!(count, CAUSES.len());
-        let some = [
-            Ignored::UnknownConnection,
-            Ignored::WrongAddress,
-            Ignored::UnknownNonce,
-            Ignored::NotListening,
-            Ignored::Unpadded,
-            Ignored::Stateless,
-            Ignored::TooManyReplies,
-            Ignored::Duplicate,
-            Ignored::TooOld,
-            Ignored::BadAck,
-            Ignored::BadMessage,
-            Ignored::OverBudget,
-            Ignored::WrongState,
-            Ignored::TooFarAhead,
-            Ignored::TooMuchWork,
-            Ignored::Unauthenticated,
-        ];
-        assert_eq!(some.len() + 1, CAUSES.len(), "all but the malformed ones");
-        for cause in some {
-            assert_eq!(CAUSES[usize::from(cause.number()) - 1], snake(cause));
-        }
-    }
 
     #[test]
     fn bounds_rise() {

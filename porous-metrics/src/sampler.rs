@@ -10,7 +10,7 @@ use porous_udp::SocketStats;
 use rand_core::CryptoRng;
 
 use crate::names::{
-    BYTES, CAUSES, DATAGRAMS, FRAMES, HANDSHAKES, IGNORED, LOSS, PEERS, QUALITY, QUEUED, RTT,
+    BYTES, DATAGRAMS, FRAMES, HANDSHAKES, IGNORED, LOSS, PEERS, QUALITY, QUEUED, RTT,
 };
 
 /// The time between two samples.
@@ -132,8 +132,7 @@ impl Sampler {
                 .absolute(datagrams);
             self.counter(BYTES, "direction", direction).absolute(bytes);
         }
-        let counts = (1..).map_while(|number| stats.ignored_by_number(number));
-        for (cause, count) in CAUSES.into_iter().zip(counts) {
+        for (cause, count) in stats.ignored_by_name() {
             self.counter(IGNORED, "cause", cause).absolute(count);
         }
         self.counter(HANDSHAKES, "step", "accepted")

@@ -4,6 +4,8 @@ mod budgets;
 mod channel;
 mod offered;
 mod path;
+#[cfg(feature = "serde")]
+mod plain;
 #[cfg(feature = "record")]
 pub(crate) mod record;
 mod timeouts;
@@ -26,6 +28,11 @@ use crate::seal::Suite;
 /// How urgent a channel is for the host that sends on it: everything of high priority leaves before
 /// anything of low priority (§3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Priority {
     /// Bulk: it waits for everything of high priority.
     #[default]
@@ -39,6 +46,11 @@ pub enum Priority {
 /// Which rules a host follows where the paper can be improved. Hosts with different policies
 /// understand each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Policy {
     /// The paper's, as printed.
     Paper,

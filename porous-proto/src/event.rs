@@ -344,7 +344,28 @@ pub enum Ignored {
 
 impl Ignored {
     /// The number of causes.
-    pub(crate) const COUNT: usize = 17;
+    pub(crate) const COUNT: usize = Self::NAMES.len();
+
+    /// The names of the causes for machines, by number.
+    pub(crate) const NAMES: [&'static str; 17] = [
+        "malformed",
+        "unknown_connection",
+        "wrong_address",
+        "unknown_nonce",
+        "not_listening",
+        "unpadded",
+        "stateless",
+        "too_many_replies",
+        "duplicate",
+        "too_old",
+        "bad_ack",
+        "bad_message",
+        "over_budget",
+        "wrong_state",
+        "too_far_ahead",
+        "too_much_work",
+        "unauthenticated",
+    ];
 
     /// The number of this cause, from 1 on, for a foreign interface and for logs. It stays the same
     /// in all versions: new causes get new numbers. All malformed datagrams have number 1.
@@ -379,5 +400,57 @@ impl Ignored {
     /// The position of this cause's counter.
     pub(crate) const fn index(self) -> usize {
         self.number() as usize - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::*;
+
+    /// A cause as machines have it: `TooOld` is `too_old`.
+    fn snake(cause: Ignored) -> String {
+        let mut out = String::new();
+        for c in format!("{cause:?}")
+            .chars()
+            .take_while(|c| c.is_alphabetic())
+        {
+            if c.is_uppercase() && !out.is_empty() {
+                out.push('_');
+            }
+            out.extend(c.to_lowercase());
+        }
+        out
+    }
+
+    #[test]
+    fn every_cause_has_its_name() {
+        let some = [
+            Ignored::UnknownConnection,
+            Ignored::WrongAddress,
+            Ignored::UnknownNonce,
+            Ignored::NotListening,
+            Ignored::Unpadded,
+            Ignored::Stateless,
+            Ignored::TooManyReplies,
+            Ignored::Duplicate,
+            Ignored::TooOld,
+            Ignored::BadAck,
+            Ignored::BadMessage,
+            Ignored::OverBudget,
+            Ignored::WrongState,
+            Ignored::TooFarAhead,
+            Ignored::TooMuchWork,
+            Ignored::Unauthenticated,
+        ];
+        assert_eq!(some.len() + 1, Ignored::COUNT, "all but the malformed ones");
+        for cause in some {
+            assert_eq!(
+                Ignored::NAMES[usize::from(cause.number()) - 1],
+                snake(cause)
+            );
+        }
     }
 }

@@ -115,6 +115,16 @@
 //!   [`poll_transmit`](Host::poll_transmit).
 //! * No call blocks, and the work of each is bounded by its input and by the `Config`. The same
 //!   inputs give the same outputs, byte for byte, on every machine.
+//!
+//! # Features
+//!
+//! All are off unless another crate asks for them.
+//!
+//! * `seal`: encrypted connections, the module `seal`. The drivers ask for it.
+//! * `serde`: [`Config`] from and to text, such as a server's file of JSON or TOML, by the names of its setters; and
+//!   statistics to text.
+//! * `quic-lb`: connection ids that balancers read and nobody else, `route::QuicLbKey`.
+//! * `record`, `audit` and `canary` are for `porous-trace` and for tests.
 #![no_std]
 #![doc(test(attr(deny(warnings))))]
 

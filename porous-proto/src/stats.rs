@@ -1,6 +1,8 @@
 //! Counters and estimates. All counters only ever grow, unless it is said, and all are cheap enough
 //! to be always on: a few additions a frame.
 
+#[cfg(feature = "serde")]
+mod plain;
 mod rate;
 mod recent;
 
@@ -17,6 +19,7 @@ use crate::seal::TokenRefusal;
 
 /// Counts by delivery mode: of packets, or of the bytes in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ModeCounts {
     /// Of unreliable packets.
     pub unreliable: u64,
@@ -49,20 +52,41 @@ impl ModeCounts {
 /// What is known about one peer's connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PeerStats {
     /// The smoothed round-trip time `T_rtt,avg` (5), 200 ms until it has been measured. Under
     /// [`Policy::Modern`](crate::Policy::Modern) it is that of the path alone: without the time for
     /// which the remote host says that it held an acknowledgement back.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "rtt_us", serialize_with = "plain::us")
+    )]
     pub rtt: Duration,
     /// `T_rtt,var` (6): how far round trips are from the smoothed one.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "rtt_variance_us", serialize_with = "plain::us")
+    )]
     pub rtt_variance: Duration,
     /// The shortest round trip of the last 5 to 10 s in which any was measured; zero before the
     /// first.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "rtt_minimum_us", serialize_with = "plain::us")
+    )]
     pub rtt_minimum: Duration,
     /// How much a round trip differs from the one before, smoothed by 1/16 as in RFC 3550 §6.4.1.
     /// Round trips are those of [`rtt`](Self::rtt).
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "jitter_us", serialize_with = "plain::us")
+    )]
     pub jitter: Duration,
     /// `T_rto` (7).
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "resend_timeout_us", serialize_with = "plain::us")
+    )]
     pub resend_timeout: Duration,
     /// Bytes sent that are neither acknowledged nor considered dropped: the flight size (§3.1.2).
     pub flight: u32,
@@ -161,6 +185,7 @@ impl PeerStats {
 /// Frames that a host has sent to all its peers since it was made: [`Host::frames`](crate::Host::frames).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrameStats {
     /// Frames whose acknowledgement is or was awaited.
     pub sent: u64,
@@ -198,12 +223,21 @@ impl FrameStats {
 /// What is known about a channel to a peer, as far as it is sent on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ChannelStats {
     /// How long a packet waits before the first byte of it is sent, smoothed by 1/8. It counts from
     /// when the host is [polled](crate::Host::poll_transmit) first after
     /// [`send`](crate::Host::send).
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "queue_time_us", serialize_with = "plain::us")
+    )]
     pub queue_time: Duration,
     /// The longest such time of the last 2.5 to 5 s in which packets were sent.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "queue_time_longest_us", serialize_with = "plain::us")
+    )]
     pub queue_time_longest: Duration,
     /// Packets of which nothing was sent yet.
     pub waiting: u32,
@@ -212,6 +246,7 @@ pub struct ChannelStats {
 /// What is known about a host, over all its peers since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct HostStats {
     /// Datagrams handed to [`handle_datagram`](crate::Host::handle_datagram).
     pub datagrams_received: u64,
@@ -231,8 +266,10 @@ pub struct HostStats {
     /// Requests that were refused while more came than the program could take in: see
     /// [`Host::handle_backlog`](crate::Host::handle_backlog).
     pub overloaded: u64,
+    #[cfg_attr(feature = "serde", serde(serialize_with = "plain::ignored"))]
     pub(crate) ignored: [u64; Ignored::COUNT],
     #[cfg(feature = "seal")]
+    #[cfg_attr(feature = "serde", serde(serialize_with = "plain::tokens_refused"))]
     pub(crate) tokens_refused: [u64; TokenRefusal::COUNT],
 }
 
@@ -278,6 +315,18 @@ impl HostStats {
         self.ignored.get(index).copied()
     }
 
+    /// How many datagrams were ignored for each cause, in the order of their [numbers](Ignored::number): the name of
+    /// the cause as metrics have it, and the count.
+    ///
+    /// ```
+    /// let stats = porous_proto::HostStats::default();
+    /// let names: Vec<&str> = stats.ignored_by_name().map(|(name, _)| name).collect();
+    /// assert_eq!(names[1], "unknown_connection");
+    /// ```
+    pub fn ignored_by_name(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        Ignored::NAMES.into_iter().zip(self.ignored)
+    }
+
     /// How many datagrams were ignored for any cause.
     ///
     /// ```
@@ -293,6 +342,7 @@ impl HostStats {
 /// (`docs/deviations.md` D15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SendProgress {
     /// The length of the packet, in bytes.
     pub len: u32,
@@ -305,6 +355,7 @@ pub struct SendProgress {
 /// How much of a packet has come: [`Peer::receive_progress`](crate::Peer::receive_progress).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ReceiveProgress {
     /// The length of the packet, in bytes.
     pub len: u32,

@@ -7,6 +7,11 @@ use crate::ids::ChannelId;
 
 /// The order in which packets of a channel are given to the application that receives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Order {
     /// In the order in which they were sent: a packet that comes late is skipped, and no packet overtakes
     /// a reliable one (§3.2.3).

@@ -21,6 +21,11 @@ use super::Malformed;
 /// others: with [`Crc32c`](Self::Crc32c), which is linear, any of the same length; with
 /// [`Header`](Self::Header) the same one with another content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Integrity {
     /// The first byte, the frame id and the newest acknowledged id, by a keyed hash. UDP's own checksum
     /// guards the rest against damage. The default.

@@ -382,7 +382,7 @@ impl Suites {
     }
 
     /// These suites; `None` if they are none, too many, or not distinct.
-    #[cfg(feature = "seal")]
+    #[cfg(any(feature = "seal", feature = "serde"))]
     pub(crate) fn of(numbers: &[u8]) -> Option<Self> {
         Self::decode(numbers).ok()
     }

@@ -54,6 +54,22 @@ impl TokenRefusal {
     /// The number of causes.
     pub(crate) const COUNT: usize = Self::Full as usize + 1;
 
+    /// The names of the causes for machines, in their order.
+    #[cfg(feature = "serde")]
+    pub(crate) const NAMES: [&'static str; Self::COUNT] = [
+        "malformed",
+        "version",
+        "key",
+        "time",
+        "expired",
+        "lifetime",
+        "forged",
+        "audience",
+        "ip",
+        "used",
+        "full",
+    ];
+
     /// The position of this cause's counter.
     pub(crate) const fn index(self) -> usize {
         self as usize

@@ -51,6 +51,7 @@ pub enum Priority {
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
+#[non_exhaustive]
 pub enum Policy {
     /// The paper's, as printed.
     Paper,

@@ -32,6 +32,7 @@ use crate::{LinkConfig, Queue};
 /// pair.connect_to_listener();
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Preset {
     /// A cable between two rooms.
     Lan,

@@ -88,8 +88,9 @@ pub fn paper() -> Config {
 
 /// The first value under the modern policy, the second if all hosts follow the paper's.
 pub fn by_policy<T>(modern: T, paper: T) -> T {
-    match policy() {
-        Policy::Modern => modern,
-        Policy::Paper => paper,
+    if policy() == Policy::Paper {
+        paper
+    } else {
+        modern
     }
 }

@@ -43,6 +43,7 @@ pub struct Ack {
 
 /// What happened to a frame, as far as a congestion controller cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Signal {
     /// A frame is lost, the first of an episode: a reason to send less. An episode lasts until a frame is
     /// acknowledged that was sent after the episode began (RFC 9002 §7.3.2).

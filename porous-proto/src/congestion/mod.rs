@@ -57,6 +57,7 @@ fn fraction(amount: u64, bytes: u32, window: u64) -> u64 {
 /// let _config = Config::new().congestion(Congestion::Paper);
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Congestion {
     /// The paper's slow start and congestion avoidance: the window grows by a frame for each acknowledged
     /// one, later for each window, and half of it is left after a loss. The default of

@@ -36,9 +36,14 @@ is_installed() {
     dpkg-query --show --showformat '${db:Status-Status}\n' "$@" 2>/dev/null | grep -qx installed
 }
 
+# one_at_a_time COMMAND...: waits for another script that installs packages: apt itself does not.
+one_at_a_time() {
+    flock "${BASH_SOURCE[0]}" "$@"
+}
+
 updated=0
 update_lists() {
-    ((updated)) || failure=$MISSING run "lists of packages" apt-get update
+    ((updated)) || failure=$MISSING run "lists of packages" one_at_a_time apt-get update
     updated=1
 }
 
@@ -54,6 +59,6 @@ need() {
     ((${#missing[@]})) || return 0
     ((EUID == 0)) || lacks "not installed, and only root may: ${missing[*]}"
     update_lists
-    failure=$MISSING run "${missing[*]}" env DEBIAN_FRONTEND=noninteractive \
+    failure=$MISSING run "${missing[*]}" one_at_a_time env DEBIAN_FRONTEND=noninteractive \
         apt-get install --yes --no-install-recommends "${missing[@]}"
 }

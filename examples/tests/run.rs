@@ -15,6 +15,14 @@ fn a_socket_layer_of_ones_own_is_enough() {
     assert_eq!(said, "100 of 100 shots have hit\n");
 }
 
+/// Both are on one machine, for a second or so.
+#[test]
+fn one_host_serves_players_of_two_carriers() {
+    let said = said_by(env!("CARGO_BIN_EXE_own_carrier"));
+    let expected = "over UDP: 100 of 100 words of the other\nover a stream: 100 of 100\n";
+    assert_eq!(said, expected);
+}
+
 #[test]
 fn threads_talk_without_sockets() {
     let said = said_by(env!("CARGO_BIN_EXE_channels"));

@@ -111,8 +111,9 @@ pub(crate) struct RoadArgs {
 /// Measures congestion controllers on shared bottlenecks: alone, among flows of the same controller, and
 /// beside models of TCP.
 ///
-/// Prints each number, and its gate if that controller has one. A run of the whole laboratory also writes
-/// its table, pictures and CSV to a folder. The output is the same bytes on every machine.
+/// Prints each number, and its gate if that controller has one; `never` is a time that did not come, `-` a
+/// number that there is none of, as the mean of nothing. With `--out` tables, pictures and a CSV file of all
+/// numbers are written to a folder, and nothing anywhere else. The output is the same bytes on every machine.
 ///
 /// The exit status is 0 if every number passes its gate, 1 if not, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
@@ -120,15 +121,21 @@ pub(crate) struct LabArgs {
     /// Shorter runs, for a first look
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Runs only the rows whose names begin with this
+    /// Runs only the row of this name, or those whose names begin with it
     #[arg(long, value_name = "ROW")]
     pub(crate) only: Option<String>,
-    /// Runs only the controllers whose names begin with this
+    /// Runs only the controller of this name, or those whose names begin with it
     #[arg(long, value_name = "NAME")]
     pub(crate) controller: Option<String>,
-    /// The folder to write to [default: docs/lab for the whole laboratory, none for a part]
+    /// A folder to write to, which is made if it is missing
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+    /// Draws every row that runs, in place of those that tell most
+    #[arg(long, requires = "out")]
+    pub(crate) plots: bool,
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
     /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,

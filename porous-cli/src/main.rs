@@ -13,6 +13,7 @@ mod minute;
 mod net;
 mod out;
 mod ping;
+mod plot;
 mod record;
 mod replay;
 mod screen;

@@ -7,8 +7,9 @@ use clap::Args;
 use porous_std::RustCrypto;
 use porous_trace::{ReplayError, Replayed, Trace, replay};
 
+use crate::exit::Failed;
 use crate::json::print;
-use crate::trace::{Failed, of_trace, open};
+use crate::trace::{of_trace, open};
 
 /// Replays a trace: makes the host anew, tells it the same at the same times, and compares all that it does
 ///

@@ -8,6 +8,11 @@ fn run(text: &str) -> Report {
     scenario.run()
 }
 
+/// A number that the run has.
+fn told(number: Option<f64>) -> f64 {
+    number.expect("something was counted")
+}
+
 /// P5, T5, T12: at 5, 10, 20 and 40 frames a millisecond up to 50, 100, 200 and 400 frames overtake another
 /// one.
 #[test]
@@ -15,9 +20,9 @@ fn frames_that_others_overtake_are_not_lost_at_any_speed() {
     for (rate, end) in [(50_000, 4), (100_000, 3), (200_000, 3), (400_000, 3)] {
         let text = format!("rate={rate} jit=5 jre=1 flow=cubic from=1.5 end={end}");
         let report = run(&text);
-        let falsely = report.flows[0].falsely_lost_percent;
+        let falsely = told(report.flows[0].falsely_lost_percent);
         assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
-        let goodput = report.goodput_percent;
+        let goodput = told(report.goodput_percent);
         assert!(goodput > 60.0, "{goodput} %: porous sim road \"{text}\"");
     }
 }
@@ -27,9 +32,9 @@ fn frames_that_others_overtake_are_not_lost_at_any_speed() {
 fn a_path_with_more_jitter_than_delay_gets_little_twice() {
     let text = "rate=20000 rtt=60 jit=30 jre=1 flow=cubic from=5 end=10";
     let report = run(text);
-    let falsely = report.flows[0].falsely_lost_percent;
+    let falsely = told(report.flows[0].falsely_lost_percent);
     assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
-    let (used, goodput) = (report.used_percent, report.goodput_percent);
+    let (used, goodput) = (told(report.used_percent), told(report.goodput_percent));
     assert!(
         goodput > 0.9 * used,
         "{goodput} % of {used} %: porous sim road \"{text}\""
@@ -41,7 +46,7 @@ fn a_path_with_more_jitter_than_delay_gets_little_twice() {
 fn losses_among_frames_that_overtake_each_other_are_found() {
     let text = "rate=20000 jit=5 jre=1 loss=1 aloss=2 from=2 end=12";
     let flow = &run(text).flows[0];
-    let (lost, falsely) = (flow.lost_percent, flow.falsely_lost_percent);
+    let (lost, falsely) = (told(flow.lost_percent), told(flow.falsely_lost_percent));
     assert!(falsely < 0.1, "{falsely} %: porous sim road \"{text}\"");
     assert!(
         (0.7..1.3).contains(&lost),
@@ -59,7 +64,7 @@ fn what_leaves_is_fresh_where_more_is_offered_than_the_link_takes() {
         let p50 = latency.map_or(f64::MAX, |latency| latency.p50);
         assert!(p50 < 150.0, "{p50} ms: porous sim road \"{text}\"");
         // What is dropped is not missing on the link.
-        let used = report.used_percent;
+        let used = told(report.used_percent);
         assert!(used > 99.0, "{used} %: porous sim road \"{text}\"");
     }
 }
@@ -76,7 +81,7 @@ fn losses_by_chance_beside_jitter_and_steps_do_no_harm() {
     ] {
         let mut goodputs = [1, 2, 3, 4, 5].map(|seed| {
             let text = format!("rtt=60 q=time:100 {more} end=30 seed={seed}");
-            run(&text).goodput_percent
+            told(run(&text).goodput_percent)
         });
         goodputs.sort_by(f64::total_cmp);
         assert!(goodputs[2] > 85.0, "{more}: {goodputs:?}");

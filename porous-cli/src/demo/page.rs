@@ -4,11 +4,10 @@ use core::fmt::Write as _;
 
 use super::report::{ModeReport, Report};
 
-/// The style of the page. The picture is drawn black on white, and turned where the system is dark.
+/// The style of the page. The picture brings its own.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--back:#ffffff;--text:#1d2733;--soft:#5b6875;--line:#d7dde3}
-@media(prefers-color-scheme:dark){:root{--back:#14181d;--text:#e6eaee;--soft:#9aa7b3;--line:#333c46}
-svg{filter:invert(.92) hue-rotate(180deg)}}
+@media(prefers-color-scheme:dark){:root{--back:#14181d;--text:#e6eaee;--soft:#9aa7b3;--line:#333c46}}
 body{background:var(--back);color:var(--text);font:16px/1.5 system-ui,sans-serif;max-width:56rem;
 margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}p.soft{color:var(--soft)}

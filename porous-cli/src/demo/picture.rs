@@ -10,9 +10,13 @@ use super::kind::Kind;
 use super::samples::Sample;
 use super::session::Session;
 use crate::latency::Latencies;
+use crate::plot::{self, decimals};
 
 /// The width and height of the picture, in pixels.
 const SIZE: (u32, u32) = (860, 900);
+
+const TITLE: &str =
+    "A game's traffic over a bad network: how late packets came, and the server over time";
 
 /// The colours of events, states and updates.
 const COLOURS: [RGBColor; 3] = [
@@ -21,8 +25,13 @@ const COLOURS: [RGBColor; 3] = [
     RGBColor(27, 158, 119),
 ];
 
-/// The colour of losses.
+/// The colours of losses, and of what stands behind something else.
 const LOST: RGBColor = RGBColor(214, 39, 40);
+const BEHIND: RGBColor = RGBColor(130, 130, 130);
+
+/// The ticks of an axis of time and of one of values, at most.
+const TIMES: usize = 10;
+const VALUES: usize = 5;
 
 type Panel<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn Error>>;
@@ -47,7 +56,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// The picture as SVG, on white.
+    /// The picture as SVG, on white, or on black where the reader's system is dark.
     pub(crate) fn svg(self) -> Result<String, String> {
         let mut text = String::new();
         let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
@@ -67,7 +76,7 @@ impl<'a> Picture<'a> {
         };
         drawn().map_err(|error| format!("cannot draw: {error}"))?;
         drop(area);
-        Ok(text)
+        Ok(plot::finished(&text, TITLE))
     }
 
     fn line(self, of: fn(&Sample) -> f64) -> Vec<(f64, f64)> {
@@ -80,6 +89,7 @@ impl<'a> Picture<'a> {
         let latest = |(_, latencies): &(_, &Latencies)| latencies.percentile(99);
         let latest = self.latencies.iter().filter_map(latest);
         let end = 1.15 * latest.fold(1.0, f64::max);
+        let places = decimals(&(0.0..end), TIMES);
         let mut chart = ChartBuilder::on(panel)
             .caption("How late packets came", ("sans-serif", 17))
             .margin(10)
@@ -91,9 +101,10 @@ impl<'a> Picture<'a> {
             .max_light_lines(0)
             .x_desc("latency one way, ms")
             .y_desc("arrived by then, %")
-            .y_labels(5)
+            .x_labels(TIMES)
+            .y_labels(VALUES)
             .y_label_formatter(&|percent| format!("{percent:.0}"))
-            .x_label_formatter(&|ms| format!("{ms:.0}"))
+            .x_label_formatter(&|ms| format!("{ms:.places$}"))
             .label_style(("sans-serif", 12))
             .axis_desc_style(("sans-serif", 13))
             .draw()?;
@@ -122,7 +133,7 @@ impl<'a> Picture<'a> {
             line.retain(|&(_, rtt)| rtt > 0.0);
         }
         let mut chart = axes(panel, "round trip, ms", (self.end(), top(&worst)))?;
-        chart.draw_series([PathElement::new(worst, RGBColor(160, 160, 160))])?;
+        chart.draw_series([PathElement::new(worst, BEHIND)])?;
         chart.draw_series([PathElement::new(median, COLOURS[0].stroke_width(2))])?;
         // A mark at the foot for each sample in which something was found lost, longer for more.
         let mark = |sample: &Sample| {
@@ -138,7 +149,7 @@ impl<'a> Picture<'a> {
         chart.draw_series(marks)?;
         let legend = [
             ("median client", COLOURS[0]),
-            ("worst client", RGBColor(160, 160, 160)),
+            ("worst client", BEHIND),
             ("found lost", LOST),
         ];
         for (place, (name, colour)) in (0..).zip(legend) {
@@ -180,6 +191,7 @@ fn axes<'a, 'b>(
     (end, top): (f64, f64),
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
     let (time, value): (Range<f64>, Range<f64>) = (0.0..end, 0.0..top);
+    let places = [decimals(&time, TIMES), decimals(&value, VALUES)];
     let mut chart = ChartBuilder::on(panel)
         .margin(10)
         .x_label_area_size(34)
@@ -188,22 +200,25 @@ fn axes<'a, 'b>(
     chart
         .configure_mesh()
         .max_light_lines(0)
-        .x_desc("seconds")
+        .x_desc("time, s")
         .y_desc(name)
-        .y_labels(5)
-        .x_label_formatter(&|seconds| label(*seconds, end))
-        .y_label_formatter(&|value| label(*value, top))
+        .x_labels(TIMES)
+        .y_labels(VALUES)
+        .x_label_formatter(&|seconds| format!("{seconds:.*}", places[0]))
+        .y_label_formatter(&|value| format!("{value:.*}", places[1]))
         .label_style(("sans-serif", 12))
         .axis_desc_style(("sans-serif", 13))
         .draw()?;
     Ok(chart)
 }
 
-/// A number at an axis that ends there: with a decimal where whole numbers would come twice.
-fn label(value: f64, end: f64) -> String {
-    if end < 10.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.0}")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_can_be_seen_on_light_and_on_dark() {
+        plot::tests::can_be_seen(&COLOURS);
+        plot::tests::can_be_seen(&[LOST, BEHIND]);
     }
 }

@@ -65,10 +65,7 @@ fn run(args: &SwarmArgs, Opened { trace, mut out }: Opened) -> Result<bool, Stri
     let stop = || interrupt.is_asked() || limit.is_some_and(|limit| clock.elapsed() >= limit);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = args.threads.map_or(cores, usize::from);
-    let bar = ProgressBar::new(args.seeds);
-    let style = ProgressStyle::with_template("{pos} of {len} worlds [{bar:40}] {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-
+    let bar = progress("worlds", args.seeds);
     let mut summary = Summary::default();
     let seeds = first..first + args.seeds;
     swarm::sweep(seeds, policy, threads, stop, |outcome| {
@@ -84,6 +81,15 @@ fn run(args: &SwarmArgs, Opened { trace, mut out }: Opened) -> Result<bool, Stri
     let numbers = summary.numbers(elapsed.as_secs_f64());
     out.finish(&summary.text(elapsed.as_secs()), &numbers)?;
     Ok(summary.is_good())
+}
+
+/// A bar on standard error, as wide as the terminal, and none if that is no terminal.
+fn progress(what: &str, number: u64) -> ProgressBar {
+    let bar = ProgressBar::new(number);
+    let style = format!("{{pos}} of {{len}} {what} [{{wide_bar}}] {{eta}} left");
+    let style = ProgressStyle::with_template(&style);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
 }
 
 /// What failed, and the command that shows it again.

@@ -44,33 +44,41 @@ pub(crate) fn main(args: &RoadArgs) -> ExitCode {
 /// The report in lines of at most 80 columns.
 fn lines(report: &Report) -> String {
     let mut text = format!(
-        "queue     mean {:.1} ms, p95 {:.1} ms\nused      {:.1} %\ngoodput   {:.1} %\nJain      {:.3}\n\n",
+        "queue     mean {:.1} ms, p95 {:.1} ms\nused      {} %\ngoodput   {} %\nJain      {}\n\n",
         report.queue.mean_ms,
         report.queue.p95_ms,
-        report.used_percent,
-        report.goodput_percent,
-        report.jain
+        told(report.used_percent, 1),
+        told(report.goodput_percent, 1),
+        told(report.jain, 3)
     );
     text.push_str("flow          kB/s  dropped    lost  falsely     p50     p95     p99 ms\n");
     for flow in &report.flows {
-        let [p50, p95, p99] = match &flow.latency {
-            Some(latency) => [latency.p50, latency.p95, latency.p99].map(|ms| format!("{ms:.1}")),
-            None => ["-"; 3].map(String::from),
-        };
+        let latency = flow.latency;
+        let latency = [
+            latency.map(|it| it.p50),
+            latency.map(|it| it.p95),
+            latency.map(|it| it.p99),
+        ];
+        let [p50, p95, p99] = latency.map(|ms| told(ms, 1));
         let end = if flow.is_ended { "  ended" } else { "" };
         // Writing to a text does not fail.
         let _ = writeln!(
             text,
-            "{:<10}{:>8.1}{:>7.2} %{:>6.2} %{:>7.3} %{p50:>8}{p95:>8}{p99:>8}{end}",
+            "{:<10}{:>8.1}{:>7} %{:>6} %{:>7} %{p50:>8}{p95:>8}{p99:>8}{end}",
             flow.name,
             flow.kbyte_per_s,
-            flow.dropped_percent,
-            flow.lost_percent,
-            flow.falsely_lost_percent,
+            told(flow.dropped_percent, 2),
+            told(flow.lost_percent, 2),
+            told(flow.falsely_lost_percent, 3),
         );
     }
     text.push_str(&beside(report));
     text
+}
+
+/// A number with so many decimals, or "-" if there is none.
+fn told(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }
 
 /// What the flows of porous were told of their paths beside what was true.
@@ -85,8 +93,9 @@ fn beside(report: &Report) -> String {
             true_rtt_ms,
             true_loss_percent,
         } = beside;
+        let true_loss = told(true_loss_percent, 2);
         format!(
-            "{name:<10}{told_rtt_ms:>9.1}{true_rtt_ms:>9.1} ms{told_loss_percent:>9.2}{true_loss_percent:>9.2} %\
+            "{name:<10}{told_rtt_ms:>9.1}{true_rtt_ms:>9.1} ms{told_loss_percent:>9.2}{true_loss:>9} %\
              {told_quality:>9.0}\n"
         )
     });
@@ -97,13 +106,13 @@ fn beside(report: &Report) -> String {
     format!("\nflow      RTT told     true    loss told     true    quality\n{lines}")
 }
 
-/// What `--json` writes.
+/// What `--json` writes. A number that there is none of is null.
 #[derive(Debug, Serialize)]
 struct Results<'r> {
     queue: Queue,
-    used_percent: f64,
-    goodput_percent: f64,
-    jain: f64,
+    used_percent: Option<f64>,
+    goodput_percent: Option<f64>,
+    jain: Option<f64>,
     flows: Vec<Flow<'r>>,
 }
 
@@ -117,9 +126,9 @@ struct Queue {
 struct Flow<'r> {
     name: &'r str,
     kbyte_per_s: f64,
-    dropped_percent: f64,
-    lost_percent: f64,
-    falsely_lost_percent: f64,
+    dropped_percent: Option<f64>,
+    lost_percent: Option<f64>,
+    falsely_lost_percent: Option<f64>,
     latency_ms: Latency,
     ended: bool,
     told: Option<Told>,
@@ -139,7 +148,7 @@ struct Told {
 #[derive(Debug, Serialize)]
 struct Really {
     rtt_ms: f64,
-    loss_percent: f64,
+    loss_percent: Option<f64>,
 }
 
 /// Null where no packet has a time.

@@ -14,7 +14,7 @@ use clap::Args;
 use porous_std::Instant;
 use porous_trace::{Entry, Read, Record, Sink, Talk, Trace, TraceError};
 
-use crate::exit::USAGE;
+use crate::exit::Failed;
 use lines::Lines;
 use pcap::{Packets, PcapSink};
 
@@ -40,36 +40,6 @@ pub(crate) struct TraceArgs {
     /// A file to write the datagrams of a trace to, as pcap, in place of lines
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pcap: Option<PathBuf>,
-}
-
-/// How a command ended that did not end well.
-pub(crate) enum Failed {
-    /// The arguments are wrong: the line that says so.
-    Usage(String),
-    /// Something else is.
-    Run(String),
-    /// Nobody reads the output any more.
-    Closed,
-}
-
-impl Failed {
-    pub(crate) fn exit(self) -> ExitCode {
-        let (line, status) = match self {
-            Self::Usage(line) => (line, USAGE),
-            Self::Run(line) => (line, 1),
-            Self::Closed => return ExitCode::SUCCESS,
-        };
-        eprintln!("error: {line}");
-        ExitCode::from(status)
-    }
-
-    fn of_stdout(error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            Self::Closed
-        } else {
-            Self::Run(format!("cannot write to standard output: {error}"))
-        }
-    }
 }
 
 /// Opens a file that an argument names.

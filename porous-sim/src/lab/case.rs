@@ -165,6 +165,7 @@ impl Path {
             .ends(work, case.seed.child("flow", index));
         let line = LinkConfig::new().delay(self.rtt / 2);
         Entry {
+            name: case.controller.name.into(),
             ends,
             there: line
                 .loss(self.loss)
@@ -181,6 +182,7 @@ impl Path {
     /// A flow of TCP beside it.
     pub(super) fn competitor(&self, case: &Case, tcp: Tcp, start: Duration) -> Entry {
         Entry {
+            name: tcp.name().into(),
             ends: Subject::Tcp(tcp).ends(Work::bulk(), case.seed),
             service: EVENTS,
             ..self.flow(case, 0, Work::bulk(), start)

@@ -53,9 +53,9 @@ pub const CONTROLLERS: &[Controller] = &[
             bad: 100_000,
         },
     ),
-    tcp("tcp-reno", Tcp::Reno),
-    tcp("tcp-cubic", Tcp::Cubic),
-    tcp("tcp-bbr", Tcp::Bbr),
+    tcp(Tcp::Reno),
+    tcp(Tcp::Cubic),
+    tcp(Tcp::Bbr),
 ];
 
 /// What a host has that is not told. It is asked to keep the queue short.
@@ -85,9 +85,9 @@ const fn told(name: &'static str, congestion: Congestion) -> Controller {
 }
 
 /// A TCP, which has no gates: it shows what each path is like.
-const fn tcp(name: &'static str, tcp: Tcp) -> Controller {
+const fn tcp(tcp: Tcp) -> Controller {
     Controller {
-        name,
+        name: tcp.name(),
         plot: true,
         subject: Subject::Tcp(tcp),
         class: Class::Report,

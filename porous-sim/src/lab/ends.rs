@@ -44,7 +44,7 @@ pub(super) struct Seen {
     pub(super) delivered: u64,
     /// Bytes of application data that were to be sent so far; 0 if the flow sends as many as possible.
     pub(super) offered: u64,
-    /// The congestion window in bytes.
+    /// The congestion window in bytes; infinite if nothing limits it.
     pub(super) window: f64,
     /// The smoothed round trip.
     pub(super) rtt: Duration,

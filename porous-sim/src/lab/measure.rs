@@ -7,12 +7,22 @@ use core::fmt;
 pub struct Measure {
     /// What was measured.
     pub what: &'static str,
-    /// The number; infinite if the awaited state never came.
-    pub value: f64,
+    /// The number; infinite if the awaited state never came, `None` if there is none, as for the mean of nothing.
+    pub value: Option<f64>,
     /// The unit, such as `"ms"`; empty for a ratio.
     pub unit: &'static str,
     /// The gate that the number has to pass, if this controller has one.
     pub gate: Option<Gate>,
+}
+
+/// How many times as much one is as the other; `None` if the other is nothing.
+pub(super) fn ratio(one: f64, other: f64) -> Option<f64> {
+    (other > 0.0).then(|| one / other)
+}
+
+/// A window, if anything limits it.
+pub(super) fn limited(window: f64) -> Option<f64> {
+    Some(window).filter(|window| window.is_finite())
 }
 
 /// The range in which a number has to be.
@@ -27,10 +37,14 @@ pub enum Gate {
 }
 
 impl Measure {
-    pub(super) const fn new(what: &'static str, value: f64, unit: &'static str) -> Self {
+    pub(super) fn new(
+        what: &'static str,
+        value: impl Into<Option<f64>>,
+        unit: &'static str,
+    ) -> Self {
         Self {
             what,
-            value,
+            value: value.into(),
             unit,
             gate: None,
         }
@@ -41,22 +55,24 @@ impl Measure {
         self
     }
 
-    /// `Some(true)` if the number passes its gate; `None` if there is no gate.
+    /// `Some(true)` if the number passes its gate, `Some(false)` if not or if there is no number; `None` if there is
+    /// no gate.
     ///
     /// ```
     /// use porous_sim::lab::{Gate, Measure};
     ///
     /// let gate = Some(Gate::AtMost(30.0));
-    /// let queue = Measure { what: "queue", value: 31.0, unit: "ms", gate };
+    /// let queue = Measure { what: "queue", value: Some(31.0), unit: "ms", gate };
     /// assert_eq!(queue.holds(), Some(false));
     /// ```
     #[must_use]
     pub fn holds(&self) -> Option<bool> {
-        self.gate.map(|gate| match gate {
-            Gate::AtLeast(least) => self.value >= least,
-            Gate::AtMost(most) => self.value <= most,
-            Gate::Within(least, most) => (least..=most).contains(&self.value),
-        })
+        let gate = self.gate?;
+        Some(self.value.is_some_and(|value| match gate {
+            Gate::AtLeast(least) => value >= least,
+            Gate::AtMost(most) => value <= most,
+            Gate::Within(least, most) => (least..=most).contains(&value),
+        }))
     }
 }
 

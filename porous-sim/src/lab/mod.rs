@@ -89,7 +89,7 @@ pub fn run(row: &Row, controller: &Controller, quick: bool, seed: u64) -> Option
     );
     Some(Outcome {
         measures,
-        lines: series::lines(stage.record()),
+        lines: series::lines(&stage),
         flows,
     })
 }

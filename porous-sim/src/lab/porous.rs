@@ -13,6 +13,9 @@ use crate::{ChaCha8Rng, Seed};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// The greatest window of a host in bytes, as that of a controller that is told its rate: no limit.
+const NO_LIMIT: u32 = u32::MAX / 2;
+
 #[derive(Debug)]
 pub(super) struct Porous {
     hosts: [Host<ChaCha8Rng, u8>; 2],
@@ -132,7 +135,11 @@ impl Ends for Porous {
         Seen {
             delivered: self.delivered,
             offered: self.working.as_ref().map_or(0, |working| working.offered),
-            window: stats.window.into(),
+            window: if stats.window >= NO_LIMIT {
+                f64::INFINITY
+            } else {
+                stats.window.into()
+            },
             rtt: stats.rtt,
             lost: stats.frames_lost,
             spurious: stats.frames_spurious,

@@ -85,22 +85,22 @@ impl Record {
     }
 
     /// The bytes that a flow sent beyond the application data that arrived, in percent of the latter.
-    /// `headers`: the bytes of IP and UDP to count for each datagram.
-    pub(super) fn overhead(&self, flow: usize, [from, to]: Span, headers: u64) -> f64 {
+    /// `headers`: the bytes of IP and UDP to count for each datagram. `None` if nothing arrived.
+    pub(super) fn overhead(&self, flow: usize, [from, to]: Span, headers: u64) -> Option<f64> {
         let [(before, sent_before), (after, sent_after)] = [from, to].map(|at| self.at(flow, at));
         let datagrams = sent_after.datagrams - sent_before.datagrams;
         let sent = sent_after.offered - sent_before.offered;
         // `offered` counts the headers of IP and UDP. Those that are not asked for are taken off.
         let bytes = sent - (super::road::HEADERS - headers) * datagrams;
-        let arrived = (after.delivered - before.delivered).max(1);
-        100.0 * (bytes as f64 / arrived as f64 - 1.0)
+        let percent = share(bytes, after.delivered - before.delivered)?;
+        Some(percent - 100.0)
     }
 
-    /// The share of a flow's datagrams that the bottleneck did not take, in percent.
-    pub(super) fn dropped(&self, flow: usize, [from, to]: Span) -> f64 {
+    /// The share of a flow's datagrams that the bottleneck did not take, in percent. `None` if it sent none.
+    pub(super) fn dropped(&self, flow: usize, [from, to]: Span) -> Option<f64> {
         let [before, after] = [from, to].map(|at| self.at(flow, at).1);
-        let datagrams = (after.datagrams - before.datagrams).max(1);
-        100.0 * (after.dropped - before.dropped) as f64 / datagrams as f64
+        let datagrams = after.datagrams - before.datagrams;
+        share(after.dropped - before.dropped, datagrams)
     }
 
     /// The waiting times at the bottleneck, from the shortest to the longest.
@@ -120,7 +120,8 @@ impl Record {
 
     /// The 95th percentile of the waiting time, in milliseconds.
     pub(super) fn p95_queue(&self, span: Span) -> f64 {
-        1000.0 * percentile(&self.queues(span), 95).as_secs_f64()
+        let p95 = percentile(&self.queues(span), 95);
+        1000.0 * p95.unwrap_or_default().as_secs_f64()
     }
 
     /// Two times in seconds after `from`: when the waiting time, after it was above `most`, is first below
@@ -201,20 +202,25 @@ impl Record {
     }
 }
 
-/// The least of these sorted values such that `percent` percent of all values are not above it.
-pub(super) fn percentile<T: Copy + Default>(values: &[T], percent: usize) -> T {
-    let rank = (values.len() * percent).div_ceil(100).saturating_sub(1);
-    values.get(rank).copied().unwrap_or_default()
+/// How much this is of all, in percent; `None` of nothing.
+pub(super) fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| 100.0 * part as f64 / all as f64)
 }
 
-/// Jain's index of fairness: 1 if all shares are equal, 1/n if one has all.
-pub(super) fn jain(shares: &[f64]) -> f64 {
+/// The least of these sorted values such that `percent` percent of all values are not above it; `None` of none.
+pub(super) fn percentile<T: Copy>(values: &[T], percent: usize) -> Option<T> {
+    let rank = (values.len() * percent).div_ceil(100).saturating_sub(1);
+    values.get(rank).copied()
+}
+
+/// Jain's index of fairness: 1 if all shares are equal, 1/n if one has all; `None` if nobody has any.
+pub(super) fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     if squares <= 0.0 {
-        return 0.0;
+        return None;
     }
-    sum * sum / (shares.len() as f64 * squares)
+    Some(sum * sum / (shares.len() as f64 * squares))
 }
 
 #[cfg(test)]
@@ -223,16 +229,22 @@ mod tests {
 
     #[test]
     fn fairness() {
-        assert_eq!(jain(&[5.0, 5.0, 5.0]), 1.0);
-        assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), 0.25);
-        assert_eq!(jain(&[0.0]), 0.0);
+        assert_eq!(jain(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain(&[1.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain(&[0.0]), None);
     }
 
     #[test]
     fn ranks() {
         let values: Vec<u32> = (1..=100).collect();
-        assert_eq!([50, 95, 99].map(|p| percentile(&values, p)), [50, 95, 99]);
-        assert_eq!(percentile(&[7], 99), 7);
-        assert_eq!(percentile::<u32>(&[], 99), 0);
+        let of = [50, 95, 99].map(|p| percentile(&values, p));
+        assert_eq!(of, [50, 95, 99].map(Some));
+        assert_eq!(percentile(&[7], 99), Some(7));
+        assert_eq!(percentile::<u32>(&[], 99), None);
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_none() {
+        assert_eq!([share(1, 4), share(0, 0)], [Some(25.0), None]);
     }
 }

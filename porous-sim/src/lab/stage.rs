@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -46,6 +47,7 @@ pub(super) struct Stage {
 
 /// A flow, and how it is served.
 pub(super) struct Flow {
+    name: String,
     pub(super) ends: Box<dyn Ends>,
     start: Instant,
     stop: Instant,
@@ -61,6 +63,8 @@ pub(super) struct Flow {
 
 /// A flow that is to be added.
 pub(super) struct Entry {
+    /// The name of its controller.
+    pub(super) name: String,
     pub(super) ends: Box<dyn Ends>,
     /// The conditions of its datagrams behind the bottleneck, and on the way back.
     pub(super) there: LinkConfig,
@@ -87,6 +91,7 @@ impl Stage {
         self.road.add(entry.there, entry.back);
         self.record.add();
         self.flows.push(Flow {
+            name: entry.name,
             ends: entry.ends,
             start: Instant::ZERO + entry.start,
             stop: Instant::ZERO + entry.stop,
@@ -114,6 +119,11 @@ impl Stage {
     /// The most bytes that a flow sent at one instant.
     pub(super) fn largest_burst(&self, flow: usize) -> u64 {
         self.flows[flow].largest_burst
+    }
+
+    /// The names of the controllers of all flows.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.flows.iter().map(|flow| flow.name.as_str())
     }
 
     /// The state of a flow now.

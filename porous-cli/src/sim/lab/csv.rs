@@ -14,7 +14,11 @@ pub(super) fn results(runs: &[Run]) -> String {
                 Some(true) => "ok",
                 Some(false) => "missed",
             };
-            let (what, unit, value) = (measure.what, measure.unit, number(measure.value));
+            let (what, unit) = (measure.what, measure.unit);
+            // A number that there is none of is an empty field.
+            let value = measure
+                .value
+                .map_or(String::new(), |value| number(Some(value)));
             let line = format!("{row},{controller},{what},{value},{unit},{gate},{verdict}\n");
             text.push_str(&line);
         }

@@ -1,6 +1,8 @@
 //! `porous sim lab`: runs the congestion laboratory and writes its results. `porous sim table`: prints its goals.
 
 mod csv;
+mod folder;
+mod json;
 mod plot;
 mod readme;
 mod runs;
@@ -8,60 +10,84 @@ pub(crate) mod table;
 mod told;
 
 use core::num::NonZero;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use porous_sim::lab::{self, CONTROLLERS, Controller, Row};
 
 use crate::args::LabArgs;
-use crate::exit::wrong;
+use crate::exit;
+use crate::json::Json;
+use crate::out::Out;
+use folder::Folder;
+use json::Results;
 use runs::{Plan, Run};
 
 /// Runs the laboratory.
 pub(crate) fn main(args: &LabArgs) -> ExitCode {
-    let begins = |name: &str, with: &Option<String>| {
-        with.as_ref()
-            .is_none_or(|with| name.starts_with(with.as_str()))
-    };
-    let rows = lab::rows().filter(|row| begins(row.name, &args.only));
-    let rows: Vec<&Row> = rows.collect();
-    let controllers = CONTROLLERS.iter().copied();
-    let controllers: Vec<Controller> = controllers
-        .filter(|controller| begins(controller.name, &args.controller))
-        .collect();
+    exit::run(open(args), |opened| run(args, opened))
+}
+
+/// What the arguments name.
+struct Opened {
+    plan: Plan,
+    folder: Option<Folder>,
+    out: Out,
+}
+
+fn open(args: &LabArgs) -> Result<Opened, String> {
+    let rows: Vec<&Row> = lab::rows().collect();
+    let rows = named(rows, args.only.as_deref(), |row| row.name);
+    let controllers = CONTROLLERS.to_vec();
+    let controllers: Vec<Controller> =
+        named(controllers, args.controller.as_deref(), |other| other.name);
     if rows.is_empty() || controllers.is_empty() {
         let names: Vec<&str> = lab::rows().map(|row| row.name).collect();
         let others: Vec<&str> = CONTROLLERS.iter().map(|other| other.name).collect();
         let (names, others) = (names.join(" "), others.join(" "));
-        return wrong(&format!(
+        return Err(format!(
             "no row or no controller begins with that name; rows: {names}; controllers: {others}"
         ));
     }
-    // Only a whole run writes by default: a part would overwrite the results of all others.
-    let is_whole = !args.quick && args.only.is_none() && args.controller.is_none();
-    let usual = is_whole.then(|| PathBuf::from("docs/lab"));
-    let out = args.out.clone().or(usual);
-    let plan = Plan {
-        rows,
-        controllers,
-        seeds: 1..=1,
-        quick: args.quick,
+    let json = args.json.as_deref().map(Json::open).transpose()?;
+    let folder = args.out.as_deref().map(Folder::open).transpose()?;
+    Ok(Opened {
+        plan: Plan {
+            rows,
+            controllers,
+            seeds: 1..=1,
+            quick: args.quick,
+        },
+        folder,
+        out: Out::new(json),
+    })
+}
+
+/// The one with this name, or those whose names begin with it; all if there is no name.
+fn named<T>(all: Vec<T>, name: Option<&str>, of: impl Fn(&T) -> &str) -> Vec<T> {
+    let Some(name) = name else {
+        return all;
     };
+    let is_exact = all.iter().any(|one| of(one) == name);
+    let is_meant = |one: &T| of(one) == name || (!is_exact && of(one).starts_with(name));
+    all.into_iter().filter(is_meant).collect()
+}
+
+/// Returns true if every number passes its gate.
+fn run(args: &LabArgs, opened: Opened) -> Result<bool, String> {
+    let Opened { plan, folder, out } = opened;
+    let out = Mutex::new(out);
     let runs = runs::all(&plan, threads(args.threads), |run| {
-        run.into_iter().for_each(tell);
-    });
-    let missed = runs.iter().filter(|run| run.misses()).count();
-    let written = out.map_or(Ok(()), |out| write(&out, &runs));
-    match written {
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
+        if let (Some(run), Ok(mut out)) = (run, out.lock()) {
+            out.print(&told(run));
         }
-        Ok(()) if missed > 0 => ExitCode::FAILURE,
-        Ok(()) => ExitCode::SUCCESS,
+    });
+    let out = out.into_inner().map_err(|error| error.to_string())?;
+    if let Some(folder) = folder {
+        folder.write(&runs, |row| row.plot || args.plots)?;
     }
+    out.finish("", &Results::new(&runs))?;
+    Ok(!runs.iter().any(Run::misses))
 }
 
 /// The number of threads: `asked`, or one for each processor.
@@ -79,8 +105,8 @@ impl Run {
     }
 }
 
-/// Prints a run.
-fn tell(run: &Run) {
+/// A run as lines.
+fn told(run: &Run) -> String {
     let mut text = format!("{} {}\n", run.row.name, run.controller.name);
     for measure in &run.outcome.measures {
         let verdict = match measure.holds() {
@@ -97,34 +123,42 @@ fn tell(run: &Run) {
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    // A pipe whose reader stops early is no failure of the run.
-    let _ = io::stdout().lock().write_all(text.as_bytes());
+    text
 }
 
 /// A number as it is printed: three decimals below 10, one below 1000, else none.
-fn number(value: f64) -> String {
+fn number(value: Option<f64>) -> String {
     match value {
-        _ if value.is_infinite() => "never".to_string(),
-        _ if value.abs() < 10.0 => format!("{value:.3}"),
-        _ if value.abs() < 1000.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        None => "-".to_string(),
+        Some(value) if value.is_infinite() => "never".to_string(),
+        Some(value) if value.abs() < 10.0 => format!("{value:.3}"),
+        Some(value) if value.abs() < 1000.0 => format!("{value:.1}"),
+        Some(value) => format!("{value:.0}"),
     }
 }
 
-/// Writes the tables, the pictures, and the CSV.
-fn write(folder: &Path, runs: &[Run]) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    fs::write(folder.join("results.csv"), csv::results(runs))?;
-    fs::write(folder.join("README.md"), readme::text(runs))?;
-    if let Some(told) = told::text(runs) {
-        fs::write(folder.join("told.md"), told)?;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_name_is_that_one_and_a_part_all_that_begin_with_it() {
+        let of = |name| named(vec!["alone-1", "alone-10", "late"], name, |one| one);
+        assert_eq!(of(Some("alone-1")), ["alone-1"]);
+        assert_eq!(of(Some("alone")), ["alone-1", "alone-10"]);
+        assert_eq!((of(None).len(), of(Some("nowhere")).len()), (3, 0));
     }
-    for row in lab::rows().filter(|row| row.plot) {
-        let of = runs.iter().filter(|run| run.row.name == row.name);
-        let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();
-        if !of.is_empty() {
-            fs::write(folder.join(format!("{}.svg", row.name)), plot::svg(&of)?)?;
-        }
+
+    #[test]
+    fn numbers_that_there_are_none_of() {
+        let texts = [
+            None,
+            Some(f64::INFINITY),
+            Some(0.0),
+            Some(12.34),
+            Some(1234.5),
+        ]
+        .map(number);
+        assert_eq!(texts, ["-", "never", "0.000", "12.3", "1234"]);
     }
-    Ok(())
 }

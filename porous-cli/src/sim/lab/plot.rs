@@ -1,33 +1,47 @@
-//! The pictures: for each controller its flows over time, one quantity below the other.
+//! The pictures: for each controller a row of panels, in which its flows are drawn over time.
 
 use core::error::Error;
-use std::io;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use porous_sim::lab::{Line, Point};
+use porous_sim::lab::{Line, Point, Row};
 
 use super::Run;
+use crate::plot;
 
 /// The width and height of a panel, in pixels.
-const PANEL: (u32, u32) = (300, 130);
+const PANEL: (u32, u32) = (290, 140);
+
+/// The height of the name of a controller and of the legend above its panels, and that of a line of the title.
+const HEADING: u32 = 24;
+const TITLE: u32 = 22;
+
+/// The most characters of a line of the title.
+const COLUMNS: usize = 165;
+
+/// The ticks of the axes, at most.
+const TIMES: usize = 6;
+const VALUES: usize = 4;
 
 /// The colours of flows: the controller's first, then those of the flows beside it.
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 7] = [
     RGBColor(31, 119, 180),
     RGBColor(214, 39, 40),
-    RGBColor(44, 160, 44),
-    RGBColor(255, 127, 14),
+    RGBColor(44, 150, 44),
+    RGBColor(225, 110, 10),
     RGBColor(148, 103, 189),
-    RGBColor(140, 86, 75),
-    RGBColor(227, 119, 194),
-    RGBColor(120, 120, 120),
+    RGBColor(160, 100, 80),
+    RGBColor(210, 90, 175),
 ];
+
+/// The colour of what all flows share.
+const SHARED: RGBColor = RGBColor(120, 120, 120);
 
 /// A quantity that is drawn, with the name of its axis.
 struct Quantity {
     name: &'static str,
-    of: fn(&Point) -> f64,
+    /// The value at a point, if it has one.
+    of: fn(&Point) -> Option<f64>,
     /// True if all flows of a run have the same value, so that one line shows it.
     is_shared: bool,
 }
@@ -35,17 +49,17 @@ struct Quantity {
 const QUANTITIES: [Quantity; 4] = [
     Quantity {
         name: "rate, MB/s",
-        of: |point| point.rate / 1e6,
+        of: |point| Some(point.rate / 1e6),
         is_shared: false,
     },
     Quantity {
         name: "window, kB",
-        of: |point| point.window / 1e3,
+        of: |point| Some(point.window? / 1e3),
         is_shared: false,
     },
     Quantity {
         name: "queue, ms",
-        of: |point| point.queue,
+        of: |point| Some(point.queue),
         is_shared: true,
     },
     Quantity {
@@ -56,83 +70,179 @@ const QUANTITIES: [Quantity; 4] = [
 ];
 
 type Panel<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Drawn<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The picture of the runs of one row.
-pub(super) fn svg(runs: &[&Run]) -> io::Result<String> {
-    let columns = u32::try_from(runs.len()).unwrap_or(u32::MAX);
-    let rows = u32::try_from(QUANTITIES.len()).unwrap_or(u32::MAX);
+pub(super) fn svg(row: &Row, runs: &[&Run]) -> Drawn<String> {
+    let about = lines(row.about);
+    let head = TITLE * (1 + u32::try_from(about.len())?);
+    let bands = u32::try_from(runs.len())?;
+    let columns = u32::try_from(QUANTITIES.len())?;
+    let size = (PANEL.0 * columns, head + (HEADING + PANEL.1) * bands);
     let mut text = String::new();
-    let size = (PANEL.0 * columns, PANEL.1 * rows);
     let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
-    let drawn = || -> Result<(), Box<dyn Error>> {
+    let drawn = || -> Drawn {
         area.fill(&WHITE)?;
-        let panels = area.split_evenly((QUANTITIES.len(), runs.len()));
-        for (panels, quantity) in panels.chunks(runs.len()).zip(&QUANTITIES) {
-            let top = highest(runs, quantity);
-            for (panel, run) in panels.iter().zip(runs) {
-                draw(panel, run, quantity, top)?;
+        let (title, bands) = area.split_vertically(head);
+        title.draw_text(row.name, &("sans-serif", 19).into_font().into(), (8, 4))?;
+        for (line, y) in about.iter().zip((26..).step_by(18)) {
+            title.draw_text(line, &("sans-serif", 14).into_font().into(), (8, y))?;
+        }
+        let tops = QUANTITIES
+            .each_ref()
+            .map(|quantity| highest(runs, quantity));
+        for (band, run) in bands.split_evenly((runs.len(), 1)).iter().zip(runs) {
+            let (heading, panels) = band.split_vertically(HEADING);
+            legend(&heading, run)?;
+            let panels = panels.split_evenly((1, QUANTITIES.len()));
+            for ((panel, quantity), top) in panels.iter().zip(&QUANTITIES).zip(tops) {
+                draw(panel, &run.outcome.lines, quantity, top)?;
             }
         }
         area.present()?;
         Ok(())
     };
-    drawn().map_err(|error| io::Error::other(error.to_string()))?;
+    drawn()?;
     drop(area);
-    Ok(text)
+    let title = format!("{}: {}", row.name, row.about);
+    Ok(plot::finished(&text, &title))
+}
+
+/// Words in lines that fit the picture.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= COLUMNS => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The top of the axis that all runs share. A few points lie above it, or one peak would flatten all lines.
 fn highest(runs: &[&Run], quantity: &Quantity) -> f64 {
     let lines = runs.iter().flat_map(|run| &run.outcome.lines);
     let mut all: Vec<f64> = lines
-        .flat_map(|line| line.points.iter().map(quantity.of))
+        .flat_map(|line| line.points.iter().filter_map(quantity.of))
         .collect();
     all.sort_by(f64::total_cmp);
-    let usual = all.get(all.len() * 97 / 100).copied().unwrap_or_default();
-    1.2 * usual.max(0.001)
+    let usual = all.get(all.len() * 97 / 100).copied();
+    // An axis on which all is 0 ends at 1.
+    usual
+        .filter(|&usual| usual > 0.0)
+        .map_or(1.0, |usual| 1.2 * usual)
 }
 
-fn draw(panel: &Panel<'_>, run: &Run, quantity: &Quantity, top: f64) -> Result<(), Box<dyn Error>> {
-    let lines: &[Line] = &run.outcome.lines;
-    let end = lines.iter().filter_map(|line| line.points.last());
-    let end = end.map(|point| point.time).fold(1.0, f64::max);
-    let mut builder = ChartBuilder::on(panel);
-    builder
-        .margin(6)
-        .x_label_area_size(18)
-        .y_label_area_size(52);
-    // The name of a controller stands above its column only.
-    if quantity.name == QUANTITIES[0].name {
-        builder.caption(run.controller.name, ("sans-serif", 15));
+/// The name of the controller and, if there are several flows, which curve is whose.
+fn legend(heading: &Panel<'_>, run: &Run) -> Drawn {
+    let name = run.controller.name;
+    heading.draw_text(name, &("sans-serif", 16).into_font().into(), (8, 5))?;
+    let all = &run.outcome.lines;
+    if all.len() < 2 {
+        return Ok(());
     }
-    let mut chart = builder.build_cartesian_2d(0.0..end, 0.0..top)?;
+    let small = || ("sans-serif", 13).into_font();
+    let mut x = 120;
+    for (index, (line, colour)) in all.iter().zip(COLOURS).enumerate() {
+        let name = numbered(all, index, &line.name);
+        heading.draw(&PathElement::new(
+            [(x, 13), (x + 18, 13)],
+            colour.stroke_width(2),
+        ))?;
+        heading.draw_text(&name, &small().into(), (x + 24, 7))?;
+        x += 44 + 7 * i32::try_from(name.len())?;
+    }
+    if let Some(more) = all
+        .len()
+        .checked_sub(COLOURS.len())
+        .filter(|&more| more > 0)
+    {
+        heading.draw_text(
+            &format!("and {more} more, not drawn"),
+            &small().into(),
+            (x, 7),
+        )?;
+    }
+    Ok(())
+}
+
+/// The name of a flow: that of its controller, with a number if there are others of it.
+fn numbered(all: &[Line], index: usize, name: &str) -> String {
+    let same = |lines: &[Line]| lines.iter().filter(|line| line.name == name).count();
+    if same(all) > 1 {
+        format!("{name} {}", same(&all[..=index]))
+    } else {
+        name.to_owned()
+    }
+}
+
+fn draw(panel: &Panel<'_>, lines: &[Line], quantity: &Quantity, top: f64) -> Drawn {
+    let end = lines.iter().filter_map(|line| line.points.last());
+    let end = end.map(|point| point.time).reduce(f64::max).unwrap_or(1.0);
+    let (time, value) = (0.0..end, 0.0..top);
+    let decimals = [plot::decimals(&time, TIMES), plot::decimals(&value, VALUES)];
+    let mut chart = ChartBuilder::on(panel)
+        .margin(6)
+        .x_label_area_size(32)
+        .y_label_area_size(56)
+        .build_cartesian_2d(time, value)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
         .max_light_lines(0)
-        .x_labels(6)
-        .y_labels(4)
-        .x_label_formatter(&|seconds| format!("{seconds:.0}"))
-        .y_label_formatter(&|value| {
-            if top < 10.0 {
-                format!("{value:.1}")
-            } else {
-                format!("{value:.0}")
-            }
-        })
+        .x_labels(TIMES)
+        .y_labels(VALUES)
+        .x_label_formatter(&|seconds| format!("{seconds:.*}", decimals[0]))
+        .y_label_formatter(&|value| format!("{value:.*}", decimals[1]))
+        .x_desc("time, s")
         .y_desc(quantity.name)
-        .label_style(("sans-serif", 12))
-        .axis_desc_style(("sans-serif", 13))
+        .label_style(("sans-serif", 13))
+        .axis_desc_style(("sans-serif", 14))
         .draw()?;
-    let shown = if quantity.is_shared { 1 } else { COLOURS.len() };
-    for (line, colour) in lines.iter().zip(COLOURS).take(shown) {
-        let points = line
-            .points
-            .iter()
+    let flows = lines.iter().zip(COLOURS);
+    let shared = lines.iter().take(1).map(|line| (line, SHARED));
+    let curves: Vec<(&Line, RGBColor)> = if quantity.is_shared {
+        shared.collect()
+    } else {
+        flows.collect()
+    };
+    for (line, colour) in curves {
+        // A point without a value parts a curve.
+        for part in line.points.split(|point| (quantity.of)(point).is_none()) {
             // A peak above the axis is drawn at its top.
-            .map(|point| (point.time, (quantity.of)(point).min(top)));
-        let points: Vec<(f64, f64)> = points.collect();
-        chart.draw_series([PathElement::new(points, colour)])?;
+            let point = |point: &Point| Some((point.time, (quantity.of)(point)?.min(top)));
+            let points: Vec<(f64, f64)> = part.iter().filter_map(point).collect();
+            chart.draw_series([PathElement::new(points, colour)])?;
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_can_be_seen_on_light_and_on_dark() {
+        plot::tests::can_be_seen(&COLOURS);
+        plot::tests::can_be_seen(&[SHARED]);
+    }
+
+    #[test]
+    fn flows_of_one_controller_are_numbered() {
+        let line = |name: &str| Line {
+            name: name.to_owned(),
+            points: Vec::new(),
+        };
+        let all = ["lean", "tcp-reno", "lean"].map(line);
+        let names: Vec<String> = (0..)
+            .zip(&all)
+            .map(|(n, it)| numbered(&all, n, &it.name))
+            .collect();
+        assert_eq!(names, ["lean 1", "tcp-reno", "lean 2"]);
+    }
 }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use porous_sim::lab::{self, Measure};
+use porous_sim::lab::{self, Measure, Row};
 
 use super::{Run, number};
 
@@ -13,7 +13,7 @@ What the congestion controllers of porous do on shared bottlenecks: alone, among
 TCP, and on bad lines. All of this folder is written by
 
 ```sh
-cargo run --release -p porous-cli -- sim lab
+cargo run --release -p porous-cli -- sim lab --out docs/lab
 ```
 
 It runs in virtual time, in a few minutes of processor time, and is the same bytes on every machine.
@@ -47,20 +47,21 @@ They are rivals, and a measure of the paths: what TCP does not reach, no control
 - Overhead is what was sent beyond what arrived for the application, in UDP payloads: headers,
   repetitions, and what the queue did not take. \"With IP and UDP\" counts these headers, too.
 - Jain is (sum x)^2 / (n sum x^2) over what arrived for the applications.
-- A time is \"never\" if it did not come before the end of the run.
+- A time is \"never\" if it did not come before the end of the run. A number is \"-\" if there is none: what was
+  sent beyond nothing that arrived, or the window of a controller that has none.
 
 A number in brackets is a gate: the demand on that controller. There are no demands on controllers that
 are told a rate, on the paper's (it is kept as it is) and on TCP; short queues, random loss, a quick start
 and quick agreement are no gates for `reno` and `cubic`, which send more until a datagram is lost. A gate
 that is missed is printed bold.
 
-In the pictures each controller has a column; its own flow is blue, its fellows or TCP are red and of
-further colours. `results.csv` has all numbers. [told.md](told.md) puts what a flow's statistics say of its
+In the pictures each controller has a row of panels; its own flow is blue, its fellows or TCP are red and of
+further colours. `--plots` draws every row. `results.csv` has all numbers. [told.md](told.md) puts what a flow's statistics say of its
 path beside what was true.
 ";
 
 /// The text of README.md.
-pub(super) fn text(runs: &[Run]) -> String {
+pub(super) fn text(runs: &[Run], is_drawn: impl Fn(&Row) -> bool) -> String {
     let mut text = HEAD.to_string();
     sum_up(&mut text, runs);
     for row in lab::rows() {
@@ -68,7 +69,7 @@ pub(super) fn text(runs: &[Run]) -> String {
         if let Some(first) = of.first() {
             let _ = write!(text, "\n## {}\n\n{}\n\n", row.name, row.about);
             table(&mut text, &of, &first.outcome.measures);
-            if row.plot {
+            if is_drawn(row) {
                 let _ = writeln!(text, "\n![{0}]({0}.svg)", row.name);
             }
         }

@@ -3,7 +3,6 @@
 use core::fmt::Write as _;
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use porous_sim::lab::{self, Controller, Gate, Measure, Row};
 
 use super::runs::{self, Plan, Run};
@@ -11,6 +10,7 @@ use super::{number, threads};
 use crate::args::TableArgs;
 use crate::exit::wrong;
 use crate::json::print;
+use crate::sim::progress;
 
 /// Runs the rows, and prints the table.
 pub(crate) fn main(args: &TableArgs) -> ExitCode {
@@ -30,9 +30,7 @@ pub(crate) fn main(args: &TableArgs) -> ExitCode {
         seeds: args.seeds.clone(),
         quick: args.quick,
     };
-    let bar = ProgressBar::new(plan.len());
-    let style = ProgressStyle::with_template("{pos} of {len} runs [{bar:40}] {eta} left");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress("runs", plan.len());
     let runs = runs::all(&plan, threads(args.threads), |_| bar.inc(1));
     bar.finish_and_clear();
     let lines = lines(&plan, &runs);
@@ -105,7 +103,9 @@ impl<'r> Cell<'r> {
             .filter(|measure| measure.what == what)
             .copied()
             .collect();
-        measures.sort_by(|one, other| one.value.total_cmp(&other.value));
+        // A run without this number is the worst.
+        let order = |measure: &Measure| measure.value.unwrap_or(f64::INFINITY);
+        measures.sort_by(|one, other| order(one).total_cmp(&order(other)));
         Self {
             controller,
             measures,
@@ -131,7 +131,10 @@ impl<'r> Cell<'r> {
         // Of an even number of seeds two are in the middle.
         let [low, high] = [self.measures.len() - 1, self.measures.len()].map(|twice| twice / 2);
         let median = Measure {
-            value: f64::midpoint(self.measures[low].value, self.measures[high].value),
+            value: self.measures[low]
+                .value
+                .zip(self.measures[high].value)
+                .map(|(low, high)| f64::midpoint(low, high)),
             ..self.measures[low]
         };
         let [median, least, greatest] = [median, *least, *greatest].map(marked);

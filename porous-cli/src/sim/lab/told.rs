@@ -29,11 +29,11 @@ pub(super) fn text(runs: &[Run]) -> Option<String> {
         };
         let _ = write!(text, "| {} | {} |", run.row.name, run.controller.name);
         for value in [
-            beside.told_rtt_ms,
-            beside.true_rtt_ms,
-            beside.told_loss_percent,
+            Some(beside.told_rtt_ms),
+            Some(beside.true_rtt_ms),
+            Some(beside.told_loss_percent),
             beside.true_loss_percent,
-            beside.told_quality,
+            Some(beside.told_quality),
         ] {
             let _ = write!(text, " {} |", number(value));
         }

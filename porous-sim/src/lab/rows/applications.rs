@@ -7,7 +7,7 @@ use core::time::Duration;
 use porous_proto::Mode;
 
 use crate::lab::case::{Case, Path, ms, s};
-use crate::lab::measure::{Gate, Measure};
+use crate::lab::measure::{Gate, Measure, limited, ratio};
 use crate::lab::record::percentile;
 use crate::lab::road::HEADERS;
 use crate::lab::stage::Stage;
@@ -32,10 +32,11 @@ pub(super) fn loss_2(case: &Case) -> Ran {
     stage.run_until(end);
     // The data that was offered a second ago should be there.
     let offered = stage.record().at(0, end - s(1)).0.offered as f64;
-    let delivered = 100.0 * stage.record().at(0, end).0.delivered as f64 / offered.max(1.0);
+    let delivered = ratio(stage.record().at(0, end).0.delivered as f64, offered);
+    let delivered = delivered.map(|ratio| (100.0 * ratio).min(100.0));
     let delays = delays(&stage, path, s(0));
     let measures = vec![
-        Measure::new("delivered of what was offered", delivered.min(100.0), "%")
+        Measure::new("delivered of what was offered", delivered, "%")
             .gate(case.gate(Gate::AtLeast(99.0))),
         Measure::new("p99 delay", percentile(&delays, 99), "ms"),
     ];
@@ -88,7 +89,11 @@ fn pushed(case: &Case, path: Path, takes: Option<Gate>) -> Ran {
             record.p95_queue([after, after + s(2)]),
             "ms",
         ),
-        Measure::new("window before", record.at(0, after).0.window / MTU, "MTU"),
+        Measure::new(
+            "window before",
+            limited(record.at(0, after).0.window / MTU),
+            "MTU",
+        ),
     ];
     (stage, measures)
 }
@@ -113,7 +118,7 @@ pub(super) fn priority(case: &Case) -> Ran {
         Measure::new("p99 with the start", percentile(&all, 99), "ms"),
         Measure::new(
             "small packets that came",
-            100.0 * all.len() as f64 / sent.max(1.0),
+            ratio(100.0 * all.len() as f64, sent),
             "%",
         ),
     ];

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::lab::case::{Case, Path, ms, s};
-use crate::lab::measure::{Gate, Measure};
+use crate::lab::measure::{Gate, Measure, limited};
 use crate::lab::stage::{Change, Stage};
 use crate::lab::work::Work;
 
@@ -69,7 +69,7 @@ pub(super) fn black_hole(case: &Case) -> Ran {
             .gate(case.gate(Gate::AtMost(3.0))),
         Measure::new("sent into the hole", sent(back) - sent(gone), "kB")
             .gate(case.gate(Gate::AtMost(most))),
-        Measure::new("window before", window, "kB"),
+        Measure::new("window before", limited(window), "kB"),
     ];
     (stage, measures)
 }

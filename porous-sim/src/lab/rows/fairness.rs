@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::lab::case::{Case, Path, ms, s};
-use crate::lab::measure::{Gate, Measure};
+use crate::lab::measure::{Gate, Measure, ratio};
 use crate::lab::record::{Span, jain};
 use crate::lab::stage::Stage;
 use crate::lab::tcp::Tcp;
@@ -58,10 +58,11 @@ pub(super) fn jain_8(case: &Case) -> Ran {
     alike(case, 8)
 }
 
-/// The smaller of two shares, in percent of both.
-fn smaller(shares: &[f64]) -> f64 {
+/// The smaller of two shares, in percent of both; `None` if nothing arrived.
+fn smaller(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
-    100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / sum.max(1.0)
+    let least = shares.iter().copied().reduce(f64::min)?;
+    (sum > 0.0).then(|| 100.0 * least / sum)
 }
 
 /// Tries of a row whose result depends much on which flow begins first.
@@ -84,8 +85,9 @@ pub(super) fn equal(case: &Case) -> Ran {
     };
     // The first try is the one that is drawn; the worst of all tries counts.
     let stage = attempt(0);
-    let others = (1..case.tries(TRIES)).map(|n| smaller(&shares(&attempt(n), span)));
-    let worst = others.fold(smaller(&shares(&stage, span)), f64::min);
+    let others = (1..case.tries(TRIES)).map(|n| shares(&attempt(n), span));
+    let all = core::iter::once(shares(&stage, span)).chain(others);
+    let worst = all.filter_map(|shares| smaller(&shares)).reduce(f64::min);
     let record = stage.record();
     let measures = vec![
         Measure::new("smaller share", worst, "%").gate(case.of_delay(Gate::AtLeast(40.0))),
@@ -107,7 +109,7 @@ pub(super) fn jain_rtt(case: &Case) -> Ran {
     let record = stage.record();
     let measures = vec![
         Measure::new("Jain", jain(&shares), ""),
-        Measure::new("near to far", shares[0] / shares[1].max(1.0), ""),
+        Measure::new("near to far", ratio(shares[0], shares[1]), ""),
         Measure::new("utilisation", record.utilisation(near.rate, span), "%"),
         Measure::new("mean queue", record.mean_queue(span), "ms"),
     ];

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::{Row, Situation};
 use crate::lab::case::Case;
 use crate::lab::controllers::Class;
-use crate::lab::measure::{Gate, Measure};
+use crate::lab::measure::{Gate, Measure, ratio};
 use crate::lab::scenario::{FlowReport, Report, Scenario};
 use crate::lab::stage::Stage;
 
@@ -60,27 +60,37 @@ impl Number {
         }
     }
 
-    /// The number; `None` if the road has none.
+    /// Whether the number says something about this road: how several flows share it does not where there is one.
+    fn is_told(self, report: &Report) -> bool {
+        match self {
+            Jain => report.flows.len() > 1,
+            // Beside a flow that is there for a part of the time it says nothing.
+            Ratio => false,
+            Latency => report.flows.iter().any(|flow| flow.latency.is_some()),
+            Goodput | Queue | LongQueue | Dropped | FalselyLost => true,
+        }
+    }
+
+    /// The number; `None` if nothing was counted.
     fn of(self, report: &Report, name: &str) -> Option<f64> {
         let mine = || report.flows.iter().filter(|flow| flow.name == name);
-        let mean = |number: fn(&FlowReport) -> f64| {
-            let all: Vec<f64> = mine().map(number).collect();
-            all.iter().sum::<f64>() / all.len().max(1) as f64
+        let mean = |number: fn(&FlowReport) -> Option<f64>| {
+            let all: Vec<f64> = mine().filter_map(number).collect();
+            (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
         };
         let (first, last) = (report.flows.first()?, report.flows.last()?);
-        Some(match self {
+        match self {
             Goodput => report.goodput_percent,
-            Queue => report.queue.mean_ms,
-            LongQueue => report.queue.p95_ms,
+            Queue => Some(report.queue.mean_ms),
+            LongQueue => Some(report.queue.p95_ms),
             Dropped => mean(|flow| flow.dropped_percent),
-            Jain if report.flows.len() > 1 => report.jain,
-            Ratio if report.flows.len() == 2 => first.kbyte_per_s / last.kbyte_per_s.max(0.001),
-            Jain | Ratio => return None,
+            Jain => report.jain,
+            Ratio => ratio(first.kbyte_per_s, last.kbyte_per_s),
             FalselyLost => mean(|flow| flow.falsely_lost_percent),
             Latency => mine()
                 .filter_map(|flow| Some(flow.latency?.p99))
-                .reduce(f64::max)?,
-        })
+                .reduce(f64::max),
+        }
     }
 }
 
@@ -110,13 +120,12 @@ impl Asked {
         let numbers = Number::ALL.into_iter();
         let measures = numbers.filter_map(|number| {
             let gate = self.gates.iter().find(|(asked, _)| *asked == number);
-            // Beside a flow that is there for a part of the time it says nothing.
-            if number == Ratio && gate.is_none() {
+            if gate.is_none() && !number.is_told(&report) {
                 return None;
             }
             let gate = gate.map(|&(_, gate)| gate).filter(|_| is_asked);
             let (what, unit) = number.name();
-            Some(Measure::new(what, number.of(&report, name)?, unit).gate(gate))
+            Some(Measure::new(what, number.of(&report, name), unit).gate(gate))
         });
         let measures = measures.collect();
         (stage, measures, report.flows)

@@ -41,7 +41,7 @@ enum Before {
 /// let scenario: Scenario = "rate=2000 rtt=40 q=codel flow=lean flow=tcpcubic@5 end=20".parse()?;
 /// let report = scenario.run();
 /// assert_eq!(report.flows.len(), 2);
-/// assert!(report.used_percent > 90.0);
+/// assert!(report.used_percent > Some(90.0));
 /// # Ok::<(), porous_sim::lab::ScenarioError>(())
 /// ```
 ///
@@ -144,7 +144,7 @@ impl Scenario {
     /// use porous_sim::lab::Scenario;
     ///
     /// let report = Scenario::default().run();
-    /// assert!(report.goodput_percent > 90.0 && report.queue.p95_ms < 20.0);
+    /// assert!(report.goodput_percent > Some(90.0) && report.queue.p95_ms < 20.0);
     /// ```
     #[must_use]
     pub fn run(&self) -> Report {
@@ -224,6 +224,7 @@ impl Scenario {
         };
         let way = LinkConfig::new().delay(rtt / 2);
         Entry {
+            name: flow.name.clone(),
             ends: flow.ends(self.seed.child("flow", index)),
             // Loss and jitter are behind the bottleneck, so that lost data has used its rate.
             there: way

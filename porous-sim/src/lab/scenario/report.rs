@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::Scenario;
 use super::flow::FlowSpec;
 use crate::lab::ends::{Seen, Told};
-use crate::lab::record::{Record, Span, jain, percentile};
+use crate::lab::record::{Record, Span, jain, percentile, share};
 use crate::lab::road::Counts;
 use crate::lab::stage::Stage;
 
@@ -15,12 +15,15 @@ use crate::lab::stage::Stage;
 pub struct Report {
     /// How long a datagram had to wait at the bottleneck, looked at each 10 ms.
     pub queue: Waits,
-    /// Bytes with the headers of IP and UDP that passed the bottleneck, in percent of those that could have.
-    pub used_percent: f64,
-    /// Bytes that arrived for the applications, in percent of those that could have passed the bottleneck.
-    pub goodput_percent: f64,
-    /// Jain's index of fairness of the goodputs: 1 if all are alike, 1/n if one of n flows has all.
-    pub jain: f64,
+    /// Bytes with the headers of IP and UDP that passed the bottleneck, in percent of those that could have;
+    /// `None` if nothing could.
+    pub used_percent: Option<f64>,
+    /// Bytes that arrived for the applications, in percent of those that could have passed the bottleneck; `None`
+    /// if nothing could.
+    pub goodput_percent: Option<f64>,
+    /// Jain's index of fairness of the goodputs: 1 if all are alike, 1/n if one of n flows has all; `None` if
+    /// nothing arrived.
+    pub jain: Option<f64>,
     /// The flows, in the order in which the text names them.
     pub flows: Vec<FlowReport>,
 }
@@ -34,7 +37,7 @@ pub struct Waits {
     pub p95_ms: f64,
 }
 
-/// What a flow got.
+/// What a flow got. A percentage of datagrams is `None` if the flow sent none in the time that is measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
     /// The name of its controller.
@@ -42,12 +45,12 @@ pub struct FlowReport {
     /// Bytes that arrived for the application, in kB a second.
     pub kbyte_per_s: f64,
     /// Datagrams that queue or policer did not take, in percent of those that were sent.
-    pub dropped_percent: f64,
+    pub dropped_percent: Option<f64>,
     /// Datagrams that the sender declared lost, in percent of those that were sent.
-    pub lost_percent: f64,
+    pub lost_percent: Option<f64>,
     /// Datagrams that the sender declared lost and that arrived, in percent of those that were sent: what it
     /// declared beyond those that the road did lose, and at least those that it found out itself.
-    pub falsely_lost_percent: f64,
+    pub falsely_lost_percent: Option<f64>,
     /// The time that packets took from application to application; `None` if the flow has none with a time.
     pub latency: Option<Latency>,
     /// What the statistics of the flow said of its path, and what the path was; `None` for TCP, and for a flow
@@ -69,8 +72,8 @@ pub struct Beside {
     /// The time that the last datagram took there, queue included, and the last one back, in milliseconds.
     pub true_rtt_ms: f64,
     /// Datagrams that queue or policer did not take or that were lost behind these, in percent of those that
-    /// were sent.
-    pub true_loss_percent: f64,
+    /// were sent; `None` if none was.
+    pub true_loss_percent: Option<f64>,
 }
 
 /// How long packets took, in milliseconds: what 50, 95 and 99 percent did not exceed. Packets count that were
@@ -96,7 +99,7 @@ impl Report {
             .map(|flow| record.goodput(flow, span))
             .collect();
         let passed: f64 = flows.clone().map(|flow| record.rate(flow, span)).sum();
-        let percent = |rate: f64| 100.0 * rate * seconds / capacity.max(1.0);
+        let percent = |rate: f64| (capacity >= 1.0).then(|| 100.0 * rate * seconds / capacity);
         Self {
             queue: Waits {
                 mean_ms: record.mean_queue(span),
@@ -116,8 +119,7 @@ impl FlowReport {
     fn new(spec: &FlowSpec, stage: &Stage, flow: usize, span: Span) -> Self {
         let record = stage.record();
         let [(before, sent_before), (after, sent_after)] = span.map(|at| record.at(flow, at));
-        let sent = (sent_after.datagrams - sent_before.datagrams).max(1);
-        let percent = |count: u64| 100.0 * count as f64 / sent as f64;
+        let percent = |count| share(count, sent_after.datagrams - sent_before.datagrams);
         let (declared, found) = (after.lost - before.lost, after.spurious - before.spurious);
         let gone = sent_after.gone() - sent_before.gone();
         Self {
@@ -144,13 +146,13 @@ impl Beside {
         let mean = |of: fn(&(Seen, Told, Counts)) -> f64| {
             looks.iter().map(of).sum::<f64>() / looks.len() as f64
         };
-        let sent = (last.datagrams - first.datagrams).max(1);
+        let sent = last.datagrams - first.datagrams;
         Some(Self {
             told_rtt_ms: 1000.0 * mean(|(seen, ..)| seen.rtt.as_secs_f64()),
             told_loss_percent: mean(|(_, told, _)| f64::from(told.loss)) / 100.0,
             told_quality: mean(|(_, told, _)| told.quality.into()),
             true_rtt_ms: 1000.0 * mean(|(.., counts)| counts.round_trip().as_secs_f64()),
-            true_loss_percent: 100.0 * (last.gone() - first.gone()) as f64 / sent as f64,
+            true_loss_percent: share(last.gone() - first.gone(), sent),
         })
     }
 }
@@ -165,11 +167,12 @@ impl Latency {
         let mut times: Vec<u64> = measured
             .map(|(sent, came)| came.saturating_sub(*sent))
             .collect();
-        if times.is_empty() {
-            return None;
-        }
         times.sort_unstable();
-        let [p50, p95, p99] = [50, 95, 99].map(|rank| percentile(&times, rank) as f64 / 1000.0);
-        Some(Self { p50, p95, p99 })
+        let ms = |rank| Some(percentile(&times, rank)? as f64 / 1000.0);
+        Some(Self {
+            p50: ms(50)?,
+            p95: ms(95)?,
+            p99: ms(99)?,
+        })
     }
 }

@@ -59,6 +59,15 @@ pub(super) enum Tcp {
 }
 
 impl Tcp {
+    /// The name of the controller in tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Reno => "tcp-reno",
+            Self::Cubic => "tcp-cubic",
+            Self::Bbr => "tcp-bbr",
+        }
+    }
+
     /// `seed` is of all chance in the control.
     fn control(self, seed: Seed) -> Box<dyn Control> {
         match self {

@@ -19,6 +19,7 @@ pub(super) fn s(seconds: u64) -> Duration {
 pub(super) fn entry(flow: impl Ends + 'static, loss: f64) -> Entry {
     let line = LinkConfig::new().delay(RTT / 2);
     Entry {
+        name: String::new(),
         ends: Box::new(flow),
         there: line.loss(loss),
         back: line,

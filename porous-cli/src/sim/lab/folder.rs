@@ -1,0 +1,59 @@
+//! The folder that `--out` names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use porous_sim::lab::{self, Row};
+
+use super::{Run, csv, plot, readme, told};
+
+/// A folder in which files can be written. Nothing is written anywhere else.
+#[derive(Debug)]
+pub(super) struct Folder(PathBuf);
+
+/// All numbers.
+const NUMBERS: &str = "results.csv";
+
+impl Folder {
+    /// Makes the folder, and the first file in it, so that one that cannot be written is known before anything
+    /// runs.
+    pub(super) fn open(path: &Path) -> Result<Self, String> {
+        let made = fs::create_dir_all(path);
+        made.map_err(|error| format!("cannot write --out {}: {error}", path.display()))?;
+        let folder = Self(path.to_owned());
+        folder.put(NUMBERS, "")?;
+        Ok(folder)
+    }
+
+    /// Writes the tables, the pictures of the rows that are drawn, and the CSV.
+    pub(super) fn write(
+        &self,
+        runs: &[Run],
+        is_drawn: impl Fn(&Row) -> bool,
+    ) -> Result<(), String> {
+        self.put(NUMBERS, &csv::results(runs))?;
+        if let Some(told) = told::text(runs) {
+            self.put("told.md", &told)?;
+        }
+        let mut drawn = Vec::new();
+        for row in lab::rows().filter(|row| is_drawn(row)) {
+            let of = runs.iter().filter(|run| run.row.name == row.name);
+            let of: Vec<&Run> = of.filter(|run| run.controller.plot).collect();
+            if of.is_empty() {
+                continue;
+            }
+            let svg = plot::svg(row, &of);
+            let svg = svg.map_err(|error| format!("cannot draw {}: {error}", row.name))?;
+            self.put(&format!("{}.svg", row.name), &svg)?;
+            drawn.push(row.name);
+        }
+        let text = readme::text(runs, |row| drawn.contains(&row.name));
+        self.put("README.md", &text)
+    }
+
+    fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        let path = self.0.join(name);
+        let written = fs::write(&path, text);
+        written.map_err(|error| format!("cannot write --out {}: {error}", path.display()))
+    }
+}

@@ -15,6 +15,7 @@ use crate::ping::PingArgs;
 use crate::record::RecordArgs;
 use crate::replay::ReplayArgs;
 use crate::serve::ServeArgs;
+use crate::sim::record::SimRecordArgs;
 use crate::token::TokenCommand;
 use crate::trace::TraceArgs;
 use crate::transfer::recv::RecvArgs;
@@ -94,7 +95,13 @@ NAME is default, lean, reno, cubic, paper, fixed, binary, tcpreno, tcpcubic or
 tcpbbr. The documentation of `porous_sim::lab::Scenario` explains each word. The
 output is the same on every machine.
 
-The exit status is 0, or 2 if a word means nothing.";
+By --trace or --pcap a host of the first flow of porous is recorded, in virtual
+time: the same words write the same bytes. It takes as many bytes as the host
+sends and gets; end=SECOND makes the run shorter. Hosts that are recorded have
+other addresses, on which nonces depend, so the numbers differ a little from
+those of a run that is not recorded, as with another seed.
+
+The exit status is 0, 1 if something cannot be written, 2 if a word means nothing.";
 
 /// Runs flows on one simulated road and prints what each got
 #[derive(Debug, Args)]
@@ -106,6 +113,8 @@ pub(crate) struct RoadArgs {
     /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) record: SimRecordArgs,
 }
 
 /// Measures congestion controllers on shared bottlenecks: alone, among flows of the same controller, and
@@ -114,6 +123,10 @@ pub(crate) struct RoadArgs {
 /// Prints each number, and its gate if that controller has one; `never` is a time that did not come, `-` a
 /// number that there is none of, as the mean of nothing. With `--out` tables, pictures and a CSV file of all
 /// numbers are written to a folder, and nothing anywhere else. The output is the same bytes on every machine.
+///
+/// By `--trace` or `--pcap` a host of one row and one controller is recorded, in virtual time: the same command
+/// writes the same bytes. Of a row with several tries it is the first. Hosts that are recorded have other addresses,
+/// on which nonces depend, so the numbers differ a little from those of a run that is not recorded.
 ///
 /// The exit status is 0 if every number passes its gate, 1 if not, 2 if the arguments are wrong.
 #[derive(Debug, Args)]
@@ -139,6 +152,8 @@ pub(crate) struct LabArgs {
     /// The number of threads [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) record: SimRecordArgs,
 }
 
 /// Prints the goals of the laboratory beside what controllers reach, at several seeds, as a Markdown table.

@@ -87,11 +87,16 @@ fn numbered(path: &Path, number: Option<u8>) -> PathBuf {
 }
 
 impl RecordArgs {
+    /// Whether anything is to be recorded.
+    pub(crate) const fn is_asked(&self) -> bool {
+        self.trace.is_some() || self.pcap.is_some()
+    }
+
     /// A recorder for each of `hosts` hosts, of which there are none if nothing is to be recorded. The files are
     /// opened, so that one that cannot be written is known before anything runs.
     pub(crate) fn open(&self, hosts: u8) -> Result<(Vec<Recorder>, Recording), String> {
         let recording = Recording::default();
-        if self.trace.is_none() && self.pcap.is_none() {
+        if !self.is_asked() {
             return if self.payloads {
                 Err("--payloads keeps them in a file: name one by --trace or --pcap".to_owned())
             } else {

@@ -228,6 +228,47 @@ fn numbers_that_there_are_none_of_are_a_stroke_and_null() {
 }
 
 #[test]
+fn one_row_of_one_controller_is_recorded_and_replayed() {
+    let folder = folder("lab-traced");
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| {
+        folder
+            .join(name)
+            .to_str()
+            .expect("a path in words")
+            .to_owned()
+    };
+    let with = |more: &[&str]| lab(&[&["--only", "push", "--controller", "lean"], more].concat());
+    let traces = [path("1.trace"), path("2.trace")];
+    for trace in &traces {
+        let run = with(&["--trace", trace, "--of", "server"]);
+        assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+    }
+    let [one, two] = [&traces[0], &traces[1]].map(|trace| fs::read(trace).expect("it was written"));
+    assert!(one == two && one.len() > 1_000_000, "{} bytes", one.len());
+    let mut replay = Command::new(env!("CARGO_BIN_EXE_porous"));
+    let replayed = replay
+        .args(["replay", &traces[0]])
+        .output()
+        .expect("this program starts");
+    assert!(replayed.status.success(), "{replayed:?}");
+    // Of several there would be several hosts, and TCP has none.
+    for args in [
+        &["--only", "push"][..],
+        &["--only", "alone-", "--controller", "lean"],
+        &["--only", "alone-4", "--controller", "tcp-reno"],
+    ] {
+        let why = bad(&lab(&[args, &["--trace", &path("none")]].concat()), 2);
+        assert!(why.contains("--only"), "{why}");
+    }
+    assert!(!folder.join("none").exists());
+    if cfg!(target_os = "linux") {
+        let why = bad(&with(&["--pcap", "/dev/full"]), 1);
+        assert!(why.contains("--pcap"), "{why}");
+    }
+}
+
+#[test]
 fn where_nothing_can_be_written_is_told() {
     let folder = folder("lab-wrong");
     fs::create_dir_all(&folder).expect("a folder");

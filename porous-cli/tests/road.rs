@@ -2,16 +2,28 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-fn road(args: &[&str]) -> Output {
+fn porous(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_porous"))
-        .args(["sim", "road"])
         .args(args)
         .output()
         .expect("this program starts")
+}
+
+fn road(args: &[&str]) -> Output {
+    porous(&[&["sim", "road"], args].concat())
+}
+
+/// The one line in which a run that failed says why.
+fn bad(output: &Output, status: i32) -> String {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(status), "{output:?}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("error: "), "{said}");
+    said
 }
 
 /// The results of a road that can be run.
@@ -194,4 +206,157 @@ fn what_means_nothing_is_named_in_one_line() {
     assert!(road(&[&trace, "at=12:delay:30", "end=13"]).status.success());
     let run = road(&["end=11", "--json", "/no/such/folder/file"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
+}
+
+/// A file of a test's own.
+fn path(name: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    path.to_str().expect("a path in words").to_owned()
+}
+
+/// The objects of `porous trace --json`.
+fn records(file: &str) -> Vec<Value> {
+    let shown = porous(&["trace", "--json", file]);
+    assert!(shown.status.success(), "{shown:?}");
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("JSON")
+}
+
+#[test]
+fn each_end_is_recorded_and_replayed_and_the_same_words_write_the_same_bytes() {
+    let words = "rate=2000 loss=2 flow=tcpreno flow=lean+st60x100 from=1 end=3";
+    let mut printed = Vec::new();
+    for (end, first) in [("client", "connect"), ("server", "listen")] {
+        let files = [1, 2].map(|n| {
+            [
+                format!("road-{end}-{n}.trace"),
+                format!("road-{end}-{n}.pcap"),
+            ]
+        });
+        let files = files.map(|names| names.map(|name| path(&name)));
+        for [trace, pcap] in &files {
+            let run = road(&[words, "--trace", trace, "--pcap", pcap, "--of", end]);
+            assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+            printed.push(run.stdout);
+        }
+        let read = |name: &str| fs::read(name).expect("it was written");
+        let [[trace, pcap], [again, pcap_again]] = &files;
+        assert!(
+            read(trace) == read(again) && read(pcap) == read(pcap_again),
+            "{end}"
+        );
+
+        let replayed = porous(&["replay", trace]);
+        let said = String::from_utf8_lossy(&replayed.stdout).into_owned();
+        assert!(
+            replayed.status.success() && said.contains("all the same\n"),
+            "{replayed:?}"
+        );
+        assert!(!said.contains("did not end in order"), "{said}");
+        let (of_trace, of_pcap) = (records(trace), records(pcap));
+        let kinds: Vec<&str> = of_trace
+            .iter()
+            .filter_map(|it| it["kind"].as_str())
+            .collect();
+        assert!(kinds.contains(&first), "{end}: {:?}", &kinds[..10]);
+        let forms = |of: &[Value]| {
+            let datagrams = of.iter().filter(|it| it["forms"].is_array());
+            datagrams.map(|it| it["forms"].clone()).collect::<Vec<_>>()
+        };
+        assert!(
+            forms(&of_trace) == forms(&of_pcap) && of_pcap.len() > 100,
+            "{end}"
+        );
+        assert!(of_pcap.iter().all(|it| it["unread"].is_null()), "{end}");
+        let ends = ["192.0.2.1:49152", "192.0.2.2:4000"];
+        assert!(
+            of_pcap
+                .iter()
+                .all(|it| ends.contains(&it["from"].as_str().expect("text")))
+        );
+    }
+    printed.dedup();
+    assert_eq!(
+        printed.len(),
+        1,
+        "whichever host is recorded, the run is the same"
+    );
+    // The client is the one that is recorded if nobody says which.
+    let usual = path("road-usual.trace");
+    assert!(road(&[words, "--trace", &usual]).status.success());
+    let read = |name: &str| fs::read(name).expect("it was written");
+    assert!(read(&usual) == read(&path("road-client-1.trace")));
+    let payloads = path("road-payloads.trace");
+    assert!(
+        road(&[words, "--trace", &payloads, "--payloads"])
+            .status
+            .success()
+    );
+    assert!(porous(&["replay", &payloads]).status.success() && read(&usual) != read(&payloads));
+}
+
+#[test]
+fn what_cannot_be_recorded_is_told() {
+    let trace = path("road-none.trace");
+    let short = "end=11";
+    let why = bad(&road(&["flow=tcpreno", short, "--trace", &trace]), 2);
+    assert!(why.contains("TCP") && !Path::new(&trace).exists(), "{why}");
+    for option in ["--trace", "--pcap", "--json"] {
+        let why = bad(&road(&[short, option, "/no/such/folder/file"]), 2);
+        assert!(why.contains(option), "{why}");
+    }
+    for args in [
+        &["--of", "server"][..],
+        &["--of", "both", "--trace", &trace],
+        &["--payloads"],
+        &["--trace-keys"],
+    ] {
+        let why = bad(&road(&[&[short], args].concat()), 2);
+        assert!(why.contains(args[0]), "{why}");
+    }
+    if cfg!(target_os = "linux") {
+        for option in ["--trace", "--pcap", "--json"] {
+            let why = bad(&road(&[short, option, "/dev/full"]), 1);
+            assert!(
+                why.contains("cannot write") && why.contains(option),
+                "{why}"
+            );
+        }
+        let full = fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("Linux has it");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_porous"));
+        let run = command.args(["sim", "road", short]).stdout(full).output();
+        let run = run.expect("this program starts");
+        assert!(bad(&run, 1).contains("standard output"), "{run:?}");
+    }
+}
+
+#[test]
+fn a_flow_that_sends_nothing_has_strokes_for_numbers_and_a_reader_may_stop_early() {
+    let words = "flow=default flow=default@0-1 from=5 end=8";
+    let run = road(&[words]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let second = text.lines().nth(7).expect("a line for each flow");
+    let cells: Vec<&str> = second.split_whitespace().collect();
+    assert_eq!(
+        cells[..8],
+        ["default", "0.0", "-", "%", "-", "%", "-", "%"],
+        "{text}"
+    );
+    let json = results(words);
+    assert!(json["flows"][1]["dropped_percent"].is_null(), "{json}");
+    let nothing = results("at=0:down:1 from=1 end=3");
+    assert!(nothing["jain"].is_null(), "{nothing}");
+
+    let mut command = Command::new(env!("CARGO_BIN_EXE_porous"));
+    let command = command
+        .args(["sim", "road", "end=11"])
+        .stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
+    drop(child.stdout.take());
+    let run = child.wait_with_output().expect("it ends");
+    assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
 }

@@ -1,6 +1,7 @@
 //! `porous sim swarm`: runs many simulated worlds and reports which failed.
 
 pub(crate) mod lab;
+pub(crate) mod record;
 pub(crate) mod road;
 mod summary;
 

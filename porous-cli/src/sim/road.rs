@@ -3,42 +3,58 @@
 use core::fmt::Write;
 use std::process::ExitCode;
 
-use porous_sim::lab::{Beside, FlowReport, Report, Scenario};
+use porous_sim::lab::{self, Beside, FlowReport, Report, Scenario};
 use serde::Serialize;
 
 use crate::args::RoadArgs;
-use crate::exit::wrong;
-use crate::json::{Json, print};
+use crate::exit;
+use crate::json::Json;
+use crate::out::Out;
+use crate::record::Recording;
 
 /// Runs the situation.
 pub(crate) fn main(args: &RoadArgs) -> ExitCode {
-    let scenario: Scenario = match args.text.join(" ").parse() {
-        Ok(scenario) => scenario,
-        Err(error) => {
-            return wrong(&error.to_string());
-        }
-    };
-    let json = match args.json.as_deref().map(Json::open).transpose() {
-        Ok(json) => json,
-        Err(line) => {
-            return wrong(&line);
-        }
-    };
-    let report = scenario.run();
-    let is_silent = json.as_ref().is_some_and(Json::is_stdout);
-    let written = json.map_or(Ok(()), |json| json.write(&Results::new(&report)));
-    let printed = if is_silent {
-        Ok(())
-    } else {
-        print(lines(&report).as_bytes())
-    };
-    match written.and(printed) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+    exit::run(open(args), run)
+}
+
+/// What the arguments name.
+struct Opened {
+    scenario: Scenario,
+    record: Option<lab::Recording>,
+    recording: Recording,
+    out: Out,
+}
+
+fn open(args: &RoadArgs) -> Result<Opened, String> {
+    let scenario: Result<Scenario, _> = args.text.join(" ").parse();
+    let scenario = scenario.map_err(|error| error.to_string())?;
+    if args.record.is_asked() && !scenario.has_hosts() {
+        return Err("all flows are models of TCP, which have no hosts to record".to_owned());
     }
+    let json = args.json.as_deref().map(Json::open).transpose()?;
+    let (record, recording) = args.record.open()?;
+    Ok(Opened {
+        scenario,
+        record,
+        recording,
+        out: Out::new(json),
+    })
+}
+
+fn run(opened: Opened) -> Result<bool, String> {
+    let Opened {
+        scenario,
+        record,
+        recording,
+        out,
+    } = opened;
+    let report = match record {
+        Some(record) => scenario.run_recorded(record),
+        None => scenario.run(),
+    };
+    out.finish(&lines(&report), &Results::new(&report))?;
+    recording.result()?;
+    Ok(true)
 }
 
 /// The report in lines of at most 80 columns.

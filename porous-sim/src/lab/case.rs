@@ -1,11 +1,13 @@
 //! A row for one controller: the path, and the flows that are put on it.
 
+use core::cell::RefCell;
 use core::time::Duration;
 
 use super::bottleneck::{Bottleneck, Line};
 use super::controllers::{Class, Controller, Subject};
 use super::measure::Gate;
 use super::policer::Policer;
+use super::recording::Recording;
 use super::stage::{Entry, Stage};
 use super::tcp::Tcp;
 use super::waiting::Order;
@@ -13,12 +15,14 @@ use super::work::Work;
 use crate::{LinkConfig, Queue, Seed, Service};
 
 /// A controller in a row, at full length or as a first look.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Case {
     pub(super) controller: Controller,
     /// True for a first look, which is shorter.
     pub(super) quick: bool,
     pub(super) seed: Seed,
+    /// Waits for the first road of the row, which takes it.
+    pub(super) recording: RefCell<Option<Recording>>,
 }
 
 impl Case {
@@ -149,7 +153,7 @@ impl Path {
             Line::Rate(self.rate)
         };
         let bottleneck = Bottleneck::new(line, Order::Arrival(self.queue));
-        Stage::new(bottleneck, self.policer, case.seed)
+        Stage::new(bottleneck, self.policer, case.seed).recorded(case.recording.take())
     }
 
     /// A flow of the controller that is measured.

@@ -111,6 +111,19 @@ impl Controller {
             .copied()
     }
 
+    /// True if it is a model of TCP, which has no host of porous.
+    ///
+    /// ```
+    /// use porous_sim::lab::Controller;
+    ///
+    /// assert!(Controller::named("tcp-bbr").unwrap().is_tcp());
+    /// assert!(!Controller::named("lean").unwrap().is_tcp());
+    /// ```
+    #[must_use]
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self.subject, Subject::Tcp(_))
+    }
+
     /// True if there are gates for this controller.
     ///
     /// ```

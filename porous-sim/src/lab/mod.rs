@@ -8,11 +8,13 @@ mod bottleneck;
 mod case;
 mod controllers;
 mod ends;
+mod host;
 mod measure;
 mod opportunities;
 mod policer;
 mod porous;
 mod record;
+mod recording;
 mod road;
 mod rows;
 mod scenario;
@@ -23,16 +25,17 @@ mod waiting;
 mod work;
 
 use alloc::vec::Vec;
+use core::cell::RefCell;
 use core::time::Duration;
 
 pub use controllers::{CONTROLLERS, Controller};
 pub use measure::{Gate, Measure};
+pub use recording::{End, Recording};
 pub use rows::{Row, rows};
 pub use scenario::{Beside, FlowReport, Latency, Report, Scenario, ScenarioError, Waits};
 pub use series::{Line, Point};
 
 use case::Case;
-use controllers::Subject;
 
 use crate::Seed;
 
@@ -67,13 +70,55 @@ pub struct Outcome {
 /// ```
 #[must_use]
 pub fn run(row: &Row, controller: &Controller, quick: bool, seed: u64) -> Option<Outcome> {
-    if !row.bulk && matches!(controller.subject, Subject::Tcp(_)) {
+    if !row.bulk && controller.is_tcp() {
         return None;
     }
+    Some(outcome(row, controller, quick, seed, None))
+}
+
+/// The same, and records a host of the controller: of a row with several tries that of the first. `None` also if
+/// the controller is a model of TCP, which has no host. Hosts that are recorded have addresses of IP, on which the
+/// nonces of a connection depend, so the numbers differ a little from those of [`run`], as with another seed.
+///
+/// # Panics
+///
+/// As [`run`].
+///
+/// ```
+/// use porous_sim::lab::{CONTROLLERS, End, Recording, rows, run_recorded};
+/// use porous_trace::{Keep, Recorder};
+///
+/// let row = rows().find(|row| row.name == "loss-2").unwrap();
+/// let recorded = [End::Client, End::Server].map(|end| {
+///     let recorder = Recorder::new(std::io::sink(), Keep::nothing());
+///     let recording = Recording { end, recorder };
+///     run_recorded(row, &CONTROLLERS[0], true, 1, recording).unwrap().lines
+/// });
+/// assert_eq!(recorded[0], recorded[1]);
+/// ```
+#[must_use]
+pub fn run_recorded(
+    row: &Row,
+    controller: &Controller,
+    quick: bool,
+    seed: u64,
+    recording: Recording,
+) -> Option<Outcome> {
+    (!controller.is_tcp()).then(|| outcome(row, controller, quick, seed, Some(recording)))
+}
+
+fn outcome(
+    row: &Row,
+    controller: &Controller,
+    quick: bool,
+    seed: u64,
+    recording: Option<Recording>,
+) -> Outcome {
     let case = Case {
         controller: *controller,
         quick,
         seed: row.seed(seed),
+        recording: RefCell::new(recording),
     };
     let (stage, mut measures, flows) = row.run.run(&case);
     if !measures.iter().any(|measure| measure.what == "dropped") {
@@ -87,9 +132,9 @@ pub fn run(row: &Row, controller: &Controller, quick: bool, seed: u64) -> Option
         "{}: a connection of {} ended, seed {seed}",
         row.name, controller.name
     );
-    Some(Outcome {
+    Outcome {
         measures,
         lines: series::lines(&stage),
         flows,
-    })
+    }
 }

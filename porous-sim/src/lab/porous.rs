@@ -5,9 +5,11 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use porous_proto::congestion::Congestion;
-use porous_proto::{Config, Ecn, Event, Host, Instant, Listen, PeerId, PeerStats, Priority};
+use porous_proto::{Config, Instant, PeerId, PeerStats, Priority};
 
 use super::ends::{Ends, Seen, Told};
+use super::host::{FlowHost, Happened};
+use super::recording::Recording;
 use super::work::{SMALL, Work, Working};
 use crate::{ChaCha8Rng, Seed};
 
@@ -18,7 +20,10 @@ const NO_LIMIT: u32 = u32::MAX / 2;
 
 #[derive(Debug)]
 pub(super) struct Porous {
-    hosts: [Host<ChaCha8Rng, u8>; 2],
+    hosts: [FlowHost; 2],
+    /// What the hosts are made of.
+    congestion: Option<Congestion>,
+    seed: Seed,
     peers: [Option<PeerId>; 2],
     work: Work,
     working: Option<Working>,
@@ -31,25 +36,39 @@ pub(super) struct Porous {
     buffer: Vec<u8>,
 }
 
+/// The configuration of an end.
+fn config(end: usize, congestion: Option<Congestion>) -> Config {
+    let config = if end == 0 {
+        Config::client()
+    } else {
+        Config::new()
+    };
+    let channels = config.channels(&[Priority::High, Priority::Low]);
+    let config = channels
+        // Longer than the longest outage of a row, and than a handshake takes beside flows that have five of six
+        // datagrams dropped, so that no connection ends.
+        .and_then(|config| config.timeout(MINUTE)?.connect_timeout(MINUTE))
+        .unwrap_or_else(|error| panic!("two channels and a minute: {error}"));
+    match congestion {
+        Some(congestion) => config.congestion(congestion),
+        None => config,
+    }
+}
+
+/// The random source of an end.
+fn host_rng(seed: Seed, end: usize) -> ChaCha8Rng {
+    seed.stream("host", end as u64)
+}
+
 impl Porous {
     pub(super) fn new(congestion: Option<Congestion>, work: Work, seed: Seed) -> Self {
-        let host = |config: Config, index| {
-            let channels = config.channels(&[Priority::High, Priority::Low]);
-            let config = channels
-                // Longer than the longest outage of a row, and than a handshake takes beside flows that have
-                // five of six datagrams dropped, so that no connection ends.
-                .and_then(|config| config.timeout(MINUTE)?.connect_timeout(MINUTE))
-                .unwrap_or_else(|error| panic!("two channels and a minute: {error}"));
-            let config = match congestion {
-                Some(congestion) => config.congestion(congestion),
-                None => config,
-            };
-            Host::new(config, seed.stream("host", index))
-        };
-        let hosts = [host(Config::client(), 0), host(Config::new(), 1)];
+        let host = |index| FlowHost::plain(config(index, congestion), host_rng(seed, index));
+        let hosts = [host(0), host(1)];
         Self {
             buffer: vec![0; hosts[0].max_datagram_size()],
             hosts,
+            congestion,
+            seed,
             peers: [None, None],
             work,
             working: None,
@@ -74,29 +93,41 @@ impl Porous {
 }
 
 impl Ends for Porous {
+    fn record(&mut self, recording: Recording) -> Option<Recording> {
+        let Recording { end, recorder } = recording;
+        let mut recorder = Some(recorder);
+        self.hosts = [0, 1].map(|index| {
+            let recorder = recorder.take_if(|_| end as usize == index);
+            let config = config(index, self.congestion);
+            FlowHost::traced(config, || host_rng(self.seed, index), index, recorder)
+        });
+        None
+    }
+
     fn begin(&mut self, now: Instant) {
         let [client, server] = &mut self.hosts;
-        let listens = server.listen(Listen::Open);
-        self.peers[0] = client.connect(now, 1).ok();
-        assert!(listens.is_ok() && self.peers[0].is_some(), "two new hosts");
+        let listens = server.listen();
+        self.peers[0] = client.connect(now);
+        assert!(listens && self.peers[0].is_some(), "two new hosts");
     }
 
     fn take(&mut self, end: usize, now: Instant, datagram: &[u8]) {
-        // The datagram came from the other end; an end is its own address.
-        let from = u8::from(end == 0);
-        self.hosts[end].handle_datagram(now, from, Ecn::NotEct, datagram);
+        // The datagram came from the other end.
+        self.hosts[end].take(now, 1 - end, datagram);
     }
 
     fn serve(&mut self, end: usize, now: Instant) {
         self.hosts[end].handle_timeout(now);
         while let Some(event) = self.hosts[end].poll_event() {
-            if let Event::Connected { peer, .. } = event {
-                self.peers[end] = Some(peer);
-                if end == 0 {
-                    self.working = Some(Working::new(self.work, now));
+            match event {
+                Happened::Connected(peer) => {
+                    self.peers[end] = Some(peer);
+                    if end == 0 {
+                        self.working = Some(Working::new(self.work, now));
+                    }
                 }
-            } else if let Event::Disconnected { .. } = event {
-                self.is_ended = true;
+                Happened::Disconnected => self.is_ended = true,
+                Happened::Else => {}
             }
         }
         self.receive(end, now);
@@ -109,13 +140,11 @@ impl Ends for Porous {
     }
 
     fn next(&mut self, end: usize, now: Instant) -> Option<Vec<u8>> {
-        if let Some(transmit) = self.hosts[end].poll_transmit(now, &mut self.buffer) {
-            return Some(transmit.datagram.to_vec());
+        if let Some(datagram) = self.hosts[end].next(now, &mut self.buffer) {
+            return Some(datagram);
         }
-        let sender = self.peers[0].and_then(|peer| self.hosts[0].peer(peer));
-        if let Some(sender) = sender {
-            self.stats = sender.stats();
-        }
+        let stats = self.peers[0].and_then(|peer| self.hosts[0].stats(peer));
+        self.stats = stats.unwrap_or(self.stats);
         None
     }
 

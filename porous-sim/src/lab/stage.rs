@@ -12,6 +12,7 @@ use super::bottleneck::Bottleneck;
 use super::ends::{Ends, Seen};
 use super::policer::Policer;
 use super::record::Record;
+use super::recording::Recording;
 use super::road::Road;
 use crate::{LinkConfig, Seed, Service};
 
@@ -42,6 +43,8 @@ pub(super) struct Stage {
     /// The changes in the order of time.
     changes: VecDeque<(Instant, Change)>,
     record: Record,
+    /// Waits for the first flow of porous.
+    recording: Option<Recording>,
     rounds: u32,
 }
 
@@ -83,11 +86,20 @@ impl Stage {
             flows: Vec::new(),
             changes: VecDeque::new(),
             record: Record::default(),
+            recording: None,
             rounds: 0,
         }
     }
 
-    pub(super) fn add(&mut self, entry: Entry) {
+    /// With a recording of a host of the first flow of porous.
+    pub(super) fn recorded(mut self, recording: Option<Recording>) -> Self {
+        self.recording = recording;
+        self
+    }
+
+    pub(super) fn add(&mut self, mut entry: Entry) {
+        let recording = self.recording.take();
+        self.recording = recording.and_then(|recording| entry.ends.record(recording));
         self.road.add(entry.there, entry.back);
         self.record.add();
         self.flows.push(Flow {

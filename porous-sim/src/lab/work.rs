@@ -3,9 +3,9 @@
 use alloc::vec;
 use core::time::Duration;
 
-use porous_proto::{ChannelId, Host, Instant, Mode, PeerId};
+use porous_proto::{ChannelId, Instant, Mode, PeerId};
 
-use crate::ChaCha8Rng;
+use super::host::FlowHost;
 
 /// Small packets go first, bulk last.
 pub(super) const SMALL: ChannelId = ChannelId(0);
@@ -111,29 +111,26 @@ impl Working {
     }
 
     /// Sends the packets that are due.
-    pub(super) fn act(&mut self, now: Instant, host: &mut Host<ChaCha8Rng, u8>, peer: PeerId) {
+    pub(super) fn act(&mut self, now: Instant, host: &mut FlowHost, peer: PeerId) {
         while let Some(due) = self.next().filter(|&due| due <= now) {
             let push = self.work.push.filter(|push| self.since + push.after == due);
             if let Some(push) = push {
                 self.work.push = None;
                 self.offered += push.bytes as u64;
-                let _ = host.send(peer, BULK, vec![0; push.bytes], Mode::Reliable);
+                host.send(peer, BULK, vec![0; push.bytes], Mode::Reliable);
             } else if let Some(steady) = self.work.steady {
                 self.count += 1;
                 self.offered += steady.bytes as u64;
                 let mut packet = vec![0; steady.bytes];
                 // When the packet was due, not when it is sent: a late tick counts as delay.
                 packet[..8].copy_from_slice(&due.as_micros().to_le_bytes());
-                let _ = host.send(peer, SMALL, packet, steady.mode);
+                host.send(peer, SMALL, packet, steady.mode);
             }
         }
-        let queued = |host: &Host<ChaCha8Rng, u8>| {
-            host.peer(peer)
-                .map_or(usize::MAX, |peer| peer.queued_bytes())
-        };
+        let queued = |host: &FlowHost| host.queued_bytes(peer).unwrap_or(usize::MAX);
         // After the small packets, whose room the file must not take.
         while self.work.bulk && queued(host) < MOST_QUEUED {
-            let _ = host.send(peer, BULK, &PIECE[..], Mode::Reliable);
+            host.send(peer, BULK, &PIECE[..], Mode::Reliable);
         }
     }
 }

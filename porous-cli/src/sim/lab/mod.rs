@@ -11,7 +11,6 @@ mod told;
 
 use core::num::NonZero;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use porous_sim::lab::{self, CONTROLLERS, Controller, Row};
 
@@ -19,6 +18,7 @@ use crate::args::LabArgs;
 use crate::exit;
 use crate::json::Json;
 use crate::out::Out;
+use crate::record::Recording;
 use folder::Folder;
 use json::Results;
 use runs::{Plan, Run};
@@ -31,6 +31,8 @@ pub(crate) fn main(args: &LabArgs) -> ExitCode {
 /// What the arguments name.
 struct Opened {
     plan: Plan,
+    record: Option<lab::Recording>,
+    recording: Recording,
     folder: Option<Folder>,
     out: Out,
 }
@@ -49,6 +51,11 @@ fn open(args: &LabArgs) -> Result<Opened, String> {
             "no row or no controller begins with that name; rows: {names}; controllers: {others}"
         ));
     }
+    let is_one = rows.len() == 1 && controllers.len() == 1 && !controllers[0].is_tcp();
+    if args.record.is_asked() && !is_one {
+        return Err("one host is recorded: name one row by --only, and a controller of porous by --controller".to_owned());
+    }
+    let (record, recording) = args.record.open()?;
     let json = args.json.as_deref().map(Json::open).transpose()?;
     let folder = args.out.as_deref().map(Folder::open).transpose()?;
     Ok(Opened {
@@ -58,6 +65,8 @@ fn open(args: &LabArgs) -> Result<Opened, String> {
             seeds: 1..=1,
             quick: args.quick,
         },
+        record,
+        recording,
         folder,
         out: Out::new(json),
     })
@@ -75,18 +84,27 @@ fn named<T>(all: Vec<T>, name: Option<&str>, of: impl Fn(&T) -> &str) -> Vec<T> 
 
 /// Returns true if every number passes its gate.
 fn run(args: &LabArgs, opened: Opened) -> Result<bool, String> {
-    let Opened { plan, folder, out } = opened;
-    let out = Mutex::new(out);
-    let runs = runs::all(&plan, threads(args.threads), |run| {
-        if let (Some(run), Ok(mut out)) = (run, out.lock()) {
+    let Opened {
+        plan,
+        record,
+        recording,
+        folder,
+        mut out,
+    } = opened;
+    let show = |run: Option<&Run>| {
+        if let Some(run) = run {
             out.print(&told(run));
         }
-    });
-    let out = out.into_inner().map_err(|error| error.to_string())?;
+    };
+    let runs = match record {
+        Some(record) => runs::recorded(&plan, record, show),
+        None => runs::all(&plan, threads(args.threads), show),
+    };
     if let Some(folder) = folder {
         folder.write(&runs, |row| row.plot || args.plots)?;
     }
     out.finish("", &Results::new(&runs))?;
+    recording.result()?;
     Ok(!runs.iter().any(Run::misses))
 }
 

@@ -41,9 +41,29 @@ impl Plan {
     }
 }
 
+/// Runs the first row of a plan with its first controller, records a host, and shows the run when it is done.
+pub(super) fn recorded(
+    plan: &Plan,
+    recording: lab::Recording,
+    mut show: impl FnMut(Option<&Run>),
+) -> Vec<Run> {
+    let mut runs = Vec::new();
+    if let Some(&(row, controller, seed)) = plan.runs().first() {
+        let outcome = lab::run_recorded(row, &controller, plan.quick, seed, recording);
+        let run = outcome.map(|outcome| Run {
+            row,
+            controller,
+            outcome,
+        });
+        show(run.as_ref());
+        runs.extend(run);
+    }
+    runs
+}
+
 /// Runs a plan, and shows each run when it and all runs before it are done; `None` is a controller that cannot
 /// take part in a row.
-pub(super) fn all(plan: &Plan, threads: usize, show: impl Fn(Option<&Run>)) -> Vec<Run> {
+pub(super) fn all(plan: &Plan, threads: usize, mut show: impl FnMut(Option<&Run>)) -> Vec<Run> {
     let planned = plan.runs();
     let begun = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();

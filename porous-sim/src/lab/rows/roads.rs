@@ -114,7 +114,7 @@ impl Asked {
         } else {
             scenario
         };
-        let stage = scenario.stage();
+        let stage = scenario.stage(case.recording.take());
         let report = scenario.report(&stage);
         let is_asked = case.controller.class == Class::Delay;
         let numbers = Number::ALL.into_iter();

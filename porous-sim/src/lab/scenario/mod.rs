@@ -18,6 +18,7 @@ use flow::FlowSpec;
 use super::bottleneck::{Bottleneck, Line};
 use super::opportunities::Opportunities;
 use super::policer::Policer;
+use super::recording::Recording;
 use super::stage::{Change, Entry, Stage};
 use super::waiting::Order;
 use crate::{LinkConfig, Queue, Seed, Service};
@@ -148,12 +149,48 @@ impl Scenario {
     /// ```
     #[must_use]
     pub fn run(&self) -> Report {
-        self.report(&self.stage())
+        self.report(&self.stage(None))
+    }
+
+    /// Whether a flow is of porous. Models of TCP have no hosts that could be recorded.
+    ///
+    /// ```
+    /// use porous_sim::lab::Scenario;
+    ///
+    /// let scenario: Scenario = "flow=tcpreno".parse()?;
+    /// assert!(!scenario.has_hosts() && Scenario::default().has_hosts());
+    /// # Ok::<(), porous_sim::lab::ScenarioError>(())
+    /// ```
+    #[must_use]
+    pub fn has_hosts(&self) -> bool {
+        self.flows.iter().any(FlowSpec::is_porous)
+    }
+
+    /// The same, and records a host of the first flow of porous, if [there is one](Self::has_hosts). Hosts that are
+    /// recorded have addresses of IP, on which the nonces of a connection depend, so the numbers differ a little
+    /// from those of [`run`](Self::run), as with another seed.
+    ///
+    /// ```
+    /// use porous_sim::lab::{End, Recording, Scenario};
+    /// use porous_trace::{Keep, Recorder};
+    ///
+    /// let scenario: Scenario = "from=1 end=3".parse()?;
+    /// let recorded = [End::Client, End::Server].map(|end| {
+    ///     let recorder = Recorder::new(std::io::sink(), Keep::nothing());
+    ///     scenario.run_recorded(Recording { end, recorder })
+    /// });
+    /// assert_eq!(recorded[0], recorded[1]);
+    /// # Ok::<(), porous_sim::lab::ScenarioError>(())
+    /// ```
+    #[must_use]
+    pub fn run_recorded(&self, recording: Recording) -> Report {
+        self.report(&self.stage(Some(recording)))
     }
 
     /// The run to its end.
-    pub(super) fn stage(&self) -> Stage {
-        let mut stage = Stage::new(self.bottleneck(), self.policer(), self.seed);
+    pub(super) fn stage(&self, recording: Option<Recording>) -> Stage {
+        let stage = Stage::new(self.bottleneck(), self.policer(), self.seed);
+        let mut stage = stage.recorded(recording);
         for (index, flow) in self.flows.iter().enumerate() {
             stage.add(self.entry(index as u64, flow));
         }

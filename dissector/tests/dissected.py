@@ -3,7 +3,7 @@
 usage: dissected.py CAPTURE LINES
 
 compares every datagram of a capture with a line of JSON: an object with `forms`, as in docs/vectors, or with `refused`.
-A line with neither says nothing about its datagram.
+A line with neither says nothing about its datagram. `porous trace --json CAPTURE` prints such lines.
 """
 import json
 import os
@@ -146,6 +146,15 @@ def complaint(datagram, expected):
     return None
 
 
+def fields_in(value):
+    """How many fields these forms have, names of forms and messages among them."""
+    if isinstance(value, dict):
+        return sum(map(fields_in, value.values()))
+    if isinstance(value, list):
+        return sum(map(fields_in, value)) or 1
+    return 1
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -160,7 +169,11 @@ def main():
             print(f"packet {datagram.number}: {text}", file=sys.stderr)
     if wrong:
         sys.exit(f"{wrong} of {len(shown)} datagrams differ")
-    print(f"{len(shown)} datagrams, shown as they are expected")
+    compared = [line for line in expected if "forms" in line or "refused" in line]
+    fields = sum(fields_in(line.get("forms", "refused")) for line in compared)
+    if not fields:
+        sys.exit("nothing to compare")
+    print(f"{len(compared)} of {len(shown)} datagrams with {fields} fields, shown as they are expected")
 
 
 if __name__ == "__main__":

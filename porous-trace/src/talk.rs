@@ -16,6 +16,13 @@ const MOST: usize = 4096;
 /// The largest N_Q with packet ids of two bytes (`docs/wire.md`, "Short forms").
 const SHORT_IDS_MAX: u32 = 16_384;
 
+/// Of message 2 of a sealed handshake without a greeting, the bytes beside the connection id of its sender: an
+/// ephemeral key, the length of the id, and a tag (`docs/wire.md`, "Sealed connections").
+const MESSAGE_2: usize = 32 + 1 + 16;
+
+/// The longest connection id.
+const ID_MAX: usize = 20;
+
 /// From what the whole ids of a short form are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Anchors {
@@ -77,6 +84,15 @@ struct Direction {
     at: Anchors,
 }
 
+/// By what the receiver of a direction knows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    /// The connection id.
+    Id(Vec<u8>),
+    /// The address of the sender: the id was told under seal.
+    From(SocketAddr),
+}
+
 /// Reads the datagrams of any number of hosts, in the order in which they were seen.
 ///
 /// What it keeps of them is bounded: the last 4096 handshakes, and as many connections.
@@ -96,9 +112,9 @@ pub struct Talk {
     /// What each host has said of itself, by its nonce.
     hosts: BTreeMap<u64, (SocketAddr, Connect)>,
     host_order: VecDeque<u64>,
-    /// By the receiver and its connection id.
-    directions: BTreeMap<(SocketAddr, Vec<u8>), Direction>,
-    direction_order: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// By the receiver, and by what it knows them.
+    directions: BTreeMap<(SocketAddr, Known), Direction>,
+    direction_order: VecDeque<(SocketAddr, Known)>,
     /// The id of the first frame of all connections; 0 but in tests.
     first: u64,
 }
@@ -189,7 +205,16 @@ impl Talk {
                     self.connect([from, to], connect.nonces, false);
                 }
             }
-            Form::Sealed(sealing::Form::Second { nonces, .. }) => {
+            Form::Sealed(sealing::Form::Second {
+                nonces, message, ..
+            }) => {
+                // A greeting of a listener is rare. Without one, the length of the message tells that of its id.
+                let length = message.len().checked_sub(MESSAGE_2);
+                if let Some(length) = length.filter(|&length| length <= ID_MAX) {
+                    if !self.lengths.contains_key(&from) {
+                        self.note_length(from, length);
+                    }
+                }
                 self.connect([from, to], *nonces, true);
             }
             Form::Sealed(_)
@@ -207,11 +232,7 @@ impl Talk {
     fn note(&mut self, from: SocketAddr, connect: &Connect) {
         let [nonce, _] = connect.nonces;
         if !connect.connection_id.is_empty() {
-            // As many as there are hosts whose nonces are kept.
-            if self.lengths.len() >= MOST && !self.lengths.contains_key(&from) {
-                self.lengths.pop_first();
-            }
-            self.lengths.insert(from, connect.connection_id.len());
+            self.note_length(from, connect.connection_id.len());
         }
         if self.hosts.insert(nonce, (from, connect.clone())).is_none() {
             self.host_order.push_back(nonce);
@@ -221,6 +242,14 @@ impl Talk {
                 self.hosts.remove(&oldest);
             }
         }
+    }
+
+    fn note_length(&mut self, of: SocketAddr, length: usize) {
+        // As many as there are hosts whose nonces are kept.
+        if self.lengths.len() >= MOST && !self.lengths.contains_key(&of) {
+            self.lengths.pop_first();
+        }
+        self.lengths.insert(of, length);
     }
 
     /// The hosts with these nonces, of which the first has answered, have agreed.
@@ -248,16 +277,16 @@ impl Talk {
         let to_peer = direction(own_at, [own, peer]);
         let to_own = direction(peer_at, [peer, own]);
         let (peer_id, own_id) = (theirs.connection_id.clone(), ours.connection_id.clone());
-        self.add((peer_at, peer_id), to_peer);
-        if !sealed {
-            self.add((own_at, own_id), to_own);
+        self.add((peer_at, Known::Id(peer_id)), to_peer);
+        let known = if sealed {
+            Known::From(peer_at)
         } else {
-            // Its id is sealed: it shows in the first datagram to it.
-            self.add((own_at, Vec::new()), to_own);
-        }
+            Known::Id(own_id)
+        };
+        self.add((own_at, known), to_own);
     }
 
-    fn add(&mut self, key: (SocketAddr, Vec<u8>), direction: Direction) {
+    fn add(&mut self, key: (SocketAddr, Known), direction: Direction) {
         if let Some(known) = self.directions.get_mut(&key) {
             // An answer that is repeated changes nothing.
             if known.nonces != direction.nonces {
@@ -280,37 +309,43 @@ impl Talk {
         from: SocketAddr,
         to: SocketAddr,
         short: &[u8],
-    ) -> Option<(SocketAddr, Vec<u8>, usize)> {
+    ) -> Option<((SocketAddr, Known), usize)> {
         let behind = short.get(1..)?;
         let length = self.lengths.get(&to).copied();
         let id = length.and_then(|length| behind.get(..length));
         if let (Some(length), Some(id)) = (length, id) {
-            let key = (to, id.to_vec());
-            if self.directions.contains_key(&key) {
-                return Some((key.0, key.1, length));
-            }
-            // A sealed connection whose id was not seen.
-            let key = (to, Vec::new());
-            let unseen = self.directions.get(&key);
-            if unseen.is_some_and(|direction| direction.from == from && direction.is_sealed) {
-                return Some((key.0, key.1, length));
+            let keys = [Known::Id(id.to_vec()), Known::From(from)].map(|known| (to, known));
+            let mut keys = keys.into_iter();
+            if let Some(key) = keys.find(|key| self.directions.contains_key(key)) {
+                return Some((key, length));
             }
         }
         // A host that has moved, or whose ids are empty.
-        let is_its = |((at, id), direction): &(&(SocketAddr, Vec<u8>), &Direction)| {
+        let ids = self.directions.iter().filter_map(|(key, direction)| {
+            let (at, Known::Id(id)) = key else {
+                return None;
+            };
             let is_near = *at == to || direction.from == from;
-            is_near && behind.starts_with(id) && (!id.is_empty() || *at == to)
-        };
-        let found = self.directions.iter().filter(is_its);
-        let ((at, id), _) = found.max_by_key(|((_, id), _)| id.len())?;
-        Some((*at, id.clone(), id.len()))
+            let is_its = is_near && behind.starts_with(id) && (!id.is_empty() || *at == to);
+            is_its.then_some((key, id.len()))
+        });
+        if let Some((key, length)) = ids.max_by_key(|(_, length)| *length) {
+            return Some((key.clone(), length));
+        }
+        // A sealed client that has moved, if the server has no other.
+        let mut others = self
+            .directions
+            .keys()
+            .filter(|(at, known)| *at == to && matches!(known, Known::From(_)));
+        let (only, more) = (others.next()?, others.next());
+        more.is_none().then_some((only.clone(), length?))
     }
 
     fn read_short(&mut self, from: SocketAddr, to: SocketAddr, datagram: &[u8]) -> Read {
-        let Some((at, id, length)) = self.find(from, to, datagram) else {
+        let Some((key, length)) = self.find(from, to, datagram) else {
             return unread(Unread::UnknownConnection);
         };
-        let Some(direction) = self.directions.get_mut(&(at, id)) else {
+        let Some(direction) = self.directions.get_mut(&key) else {
             return unread(Unread::UnknownConnection);
         };
         let read = direction.read(datagram, length);

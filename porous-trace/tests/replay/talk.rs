@@ -1,6 +1,10 @@
 //! Datagrams are read by the handshakes before them.
 
+use alloc::collections::BTreeSet;
+
+use porous_crypto::RustCrypto;
 use porous_proto::hooks::codec::Form;
+use porous_proto::seal::{Credentials, Psk, Security, Suite};
 use porous_proto::{Config, Integrity, Listen, Malformed};
 use porous_trace::{Keep, Read, Talk, Trace, Unread};
 
@@ -15,10 +19,23 @@ fn talked(
     let configs = [config.clone(), config.clone(), config.clone()];
     let mut world = World::new(3, &configs, keep);
     world.loss = loss;
+    let (now, psk) = (world.now, || Psk::from_bytes([7; 32]));
+    let is_sealed = config.seals();
+    if is_sealed {
+        let security = Security::new(&RustCrypto).psk(1, psk()).unwrap();
+        world.stations[0].host.set_security(security);
+    }
     world.stations[0].host.listen(Listen::Open).unwrap();
-    let now = world.now;
     for station in &mut world.stations[1..] {
-        station.host.connect_with(now, &[address(1)], b"").unwrap();
+        let to = &[address(1)];
+        let begun = if is_sealed {
+            station.host.set_security(Security::new(&RustCrypto));
+            let with = Credentials::new().psk(1, psk());
+            station.host.connect_sealed(now, to, &with)
+        } else {
+            station.host.connect_with(now, to, b"")
+        };
+        begun.unwrap();
     }
     world.talk(300);
     let bytes = world.stations[0].file.bytes();
@@ -58,6 +75,34 @@ fn each_datagram_of_a_lossy_connection_is_read() {
                 .count();
         }
         assert!(shorts > 300, "{shorts}");
+    }
+}
+
+#[test]
+fn sealed_datagrams_have_the_id_that_a_listener_told_under_seal() {
+    for length in [4, 7, 20] {
+        let config = Config::new().connection_id_len(length).unwrap();
+        let config = config.sealed(&[Suite::CHACHA_POLY]).unwrap();
+        // With what the trace of the listener says of it, and by the datagrams alone, as in a pcap.
+        let mut talks = [Talk::default(), Talk::default()];
+        talks[0].note_host(
+            address(1),
+            &porous_proto::hooks::recording::settings(&config),
+        );
+        let mut ids = BTreeSet::new();
+        for (from, to, datagram) in talked(&config, 10) {
+            let reads = talks.each_mut().map(|talk| talk.read(from, to, &datagram));
+            assert_eq!(reads[0], reads[1], "{length}: {from} to {to}");
+            assert_eq!(reads[0].unread, None);
+            for form in &reads[0].forms {
+                if let (Form::SealedShort(short), true) = (form, to == address(1)) {
+                    ids.insert(short.connection_id.clone());
+                }
+            }
+        }
+        // One of each client.
+        assert_eq!(ids.len(), 2, "{length}: {ids:?}");
+        assert!(ids.iter().all(|id| id.len() == usize::from(length)));
     }
 }
 

@@ -7,6 +7,8 @@ use porous_proto::{Ecn, Instant};
 /// Stands between a host and its socket on the way out: a conditioner may delay, drop or copy datagrams,
 /// so that a game on a good network plays as it would on a bad one.
 ///
+/// `A` is how the driver names remote hosts: by the address of a socket, as the drivers on a UDP socket do.
+///
 /// `()` is the conditioner that lets everything pass. A whole network, with delay, loss, reordering and a limited
 /// rate, is `LinkConditioner` (feature `sim`).
 ///
@@ -31,16 +33,16 @@ use porous_proto::{Ecn, Instant};
 /// # let _ = host;
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub trait Conditioner {
+pub trait Conditioner<A = SocketAddr> {
     /// Is shown a datagram that is about to leave, with its mark of congestion. If it returns `true`, the
     /// conditioner has taken the datagram, and only [`release`](Self::release) lets it leave. If it returns
     /// `false`, the datagram leaves at once.
-    fn take(&mut self, now: Instant, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> bool;
+    fn take(&mut self, now: Instant, to: A, ecn: Ecn, datagram: &[u8]) -> bool;
 
     /// The next datagram that is to leave now, with its destination and the mark with which it leaves. Called until
     /// it returns `None`. Only a datagram that was taken with [`Ecn::Ect0`] or [`Ecn::Ect1`] may be released with
     /// [`Ecn::Ce`] (RFC 3168 §5).
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
+    fn release(&mut self, now: Instant) -> Option<(A, Ecn, Vec<u8>)> {
         let _ = now;
         None
     }
@@ -51,8 +53,8 @@ pub trait Conditioner {
     }
 }
 
-impl Conditioner for () {
-    fn take(&mut self, _: Instant, _: SocketAddr, _: Ecn, _: &[u8]) -> bool {
+impl<A> Conditioner<A> for () {
+    fn take(&mut self, _: Instant, _: A, _: Ecn, _: &[u8]) -> bool {
         false
     }
 }

@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::net::SocketAddr;
 
-use porous_proto::{Ecn, Instant};
+use porous_proto::{Address, Ecn, Instant};
 use porous_sim::{Link, LinkConfig, LinkStats, Seed};
 
 use crate::Conditioner;
@@ -11,6 +11,9 @@ use crate::Conditioner;
 /// Links that are kept although they carry nothing, so that forged addresses take no memory: as many as the
 /// answers that a host keeps for strangers.
 const IDLE_LINKS: usize = 1024;
+
+/// See [`LinkConditioner::MAX_HELD`].
+const MAX_HELD: usize = 16_384;
 
 /// A simulated bad network in front of the socket of a host: what the host sends travels through a link of
 /// [`porous_sim`] before it leaves. One such conditioner at each end of a connection makes both ways bad.
@@ -49,12 +52,12 @@ const IDLE_LINKS: usize = 1024;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct LinkConditioner {
+pub struct LinkConditioner<A = SocketAddr> {
     config: LinkConfig,
     seed: Seed,
-    links: BTreeMap<SocketAddr, Link>,
+    links: BTreeMap<A, Link>,
     /// The next delivery of every link that has one, so that nothing has to look at all links.
-    due: BTreeSet<(Instant, SocketAddr)>,
+    due: BTreeSet<(Instant, A)>,
     /// Links that were ever made: each has a chance of its own, also one that is made again.
     made: u64,
     /// The number of links at which those that carry nothing are forgotten.
@@ -69,7 +72,7 @@ pub struct LinkConditioner {
 impl LinkConditioner {
     /// The most datagrams that are held, those of all destinations together: 16,384, which is 100 ms of nearly
     /// 2 Gbit/s in datagrams of 1452 bytes.
-    pub const MAX_HELD: usize = 16_384;
+    pub const MAX_HELD: usize = MAX_HELD;
 
     /// A network with these conditions to every destination, whose chance follows from `seed`.
     ///
@@ -84,6 +87,23 @@ impl LinkConditioner {
     /// ```
     #[must_use]
     pub fn new(config: LinkConfig, seed: Seed) -> Self {
+        Self::between(config, seed)
+    }
+}
+
+impl<A: Address> LinkConditioner<A> {
+    /// As [`new`](LinkConditioner::new), for a driver that names remote hosts otherwise than by the address of a
+    /// socket.
+    ///
+    /// ```
+    /// use porous_udp::LinkConditioner;
+    /// use porous_udp::sim::{LinkConfig, Seed};
+    ///
+    /// let network = LinkConditioner::<u8>::between(LinkConfig::new().loss(5.0), Seed::new(1));
+    /// assert!(network.link(7).is_none());
+    /// ```
+    #[must_use]
+    pub fn between(config: LinkConfig, seed: Seed) -> Self {
         Self {
             config,
             seed,
@@ -144,7 +164,7 @@ impl LinkConditioner {
     /// assert_eq!(network.link(to).unwrap().stats().bytes_sent, 5);
     /// ```
     #[must_use]
-    pub fn link(&self, to: SocketAddr) -> Option<&Link> {
+    pub fn link(&self, to: A) -> Option<&Link> {
         self.links.get(&to)
     }
 
@@ -198,7 +218,7 @@ impl LinkConditioner {
     }
 
     /// The link to this destination, which is made if there is none.
-    fn link_to(&mut self, to: SocketAddr) -> &mut Link {
+    fn link_to(&mut self, to: A) -> &mut Link {
         if !self.links.contains_key(&to) {
             self.forget_idle_links();
             self.made += 1;
@@ -209,7 +229,7 @@ impl LinkConditioner {
     }
 
     /// Does something with a link, and files when it delivers next.
-    fn with_link<T>(&mut self, to: SocketAddr, act: impl FnOnce(&mut Link) -> T) -> T {
+    fn with_link<T>(&mut self, to: A, act: impl FnOnce(&mut Link) -> T) -> T {
         let link = self.link_to(to);
         let (before, carried) = (link.next_delivery(), link.stats().in_flight);
         let result = act(link);
@@ -228,11 +248,11 @@ impl LinkConditioner {
     }
 }
 
-impl Conditioner for LinkConditioner {
+impl<A: Address> Conditioner<A> for LinkConditioner<A> {
     /// Takes every datagram.
-    fn take(&mut self, now: Instant, to: SocketAddr, ecn: Ecn, datagram: &[u8]) -> bool {
+    fn take(&mut self, now: Instant, to: A, ecn: Ecn, datagram: &[u8]) -> bool {
         // A datagram may come with its copy.
-        if self.held + 2 > Self::MAX_HELD {
+        if self.held + 2 > MAX_HELD {
             self.overflowed += 1;
             return true;
         }
@@ -240,7 +260,7 @@ impl Conditioner for LinkConditioner {
         true
     }
 
-    fn release(&mut self, now: Instant) -> Option<(SocketAddr, Ecn, Vec<u8>)> {
+    fn release(&mut self, now: Instant) -> Option<(A, Ecn, Vec<u8>)> {
         let &(due, to) = self.due.first()?;
         if due > now {
             return None;

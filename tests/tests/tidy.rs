@@ -299,10 +299,10 @@ fn found(rule: Rule, text: &str) -> Vec<usize> {
 #[test]
 fn long_files_and_functions_are_found() {
     let with_tests = "x\n".repeat(600) + "mod tests {\n}\n";
-    assert_eq!(found(file_is_short, &with_tests), []);
+    assert!(found(file_is_short, &with_tests).is_empty());
     assert_eq!(found(file_is_short, &"x\n".repeat(601)), [601]);
     let with_comments = "x\n\n    /// Y.\n".repeat(600);
-    assert_eq!(found(file_is_short, &with_comments), []);
+    assert!(found(file_is_short, &with_comments).is_empty());
     assert_eq!(
         found(file_is_short, &(with_comments + "// Z.\nx\n")),
         [1802]
@@ -311,7 +311,7 @@ fn long_files_and_functions_are_found() {
         let body = "    x;\n\n".repeat(lines / 2 - 1);
         format!("//! A file.\n{head}{body}}}\n\nfn short() {{}}\n")
     };
-    assert_eq!(found(functions_are_short, &function("fn f() {\n", 70)), []);
+    assert!(found(functions_are_short, &function("fn f() {\n", 70)).is_empty());
     for head in [
         "fn f() {\n",
         "pub(crate) const fn f<T>() {\n",
@@ -322,7 +322,7 @@ fn long_files_and_functions_are_found() {
     let method = format!("impl A {{\n    fn f() {{\n{}    }}\n}}\n", "x\n".repeat(69));
     assert_eq!(found(functions_are_short, &method), [2]);
     let declared = format!("trait A {{\n    fn f();\n{}}}\n", "    x\n".repeat(99));
-    assert_eq!(found(functions_are_short, &declared), []);
+    assert!(found(functions_are_short, &declared).is_empty());
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn parameters_of_three_values_are_found() {
 
 #[test]
 fn files_without_a_purpose_are_found() {
-    assert_eq!(found(file_says_what_it_is, "//! What it is.\n"), []);
+    assert!(found(file_says_what_it_is, "//! What it is.\n").is_empty());
     assert_eq!(found(file_says_what_it_is, "\n//! Late.\n"), [1]);
     assert_eq!(found(file_says_what_it_is, "//!\n"), [1]);
 }
@@ -399,7 +399,7 @@ fn lints_that_are_switched_off_are_found() {
         assert_eq!(found(no_lint_is_switched_off, &text), [1], "{text}");
     }
     let fine = format!("#[expect(dead_code)]\nfn {off}(a: u8) {{}}\nself.{off}(1);\n");
-    assert_eq!(found(no_lint_is_switched_off, &fine), []);
+    assert!(found(no_lint_is_switched_off, &fine).is_empty());
 }
 
 #[test]

@@ -187,6 +187,8 @@ fn draw(panel: &Panel<'_>, lines: &[Line], quantity: &Quantity, top: f64) -> Dra
     let decimals = [plot::decimals(&time, TIMES), plot::decimals(&value, VALUES)];
     let mut chart = ChartBuilder::on(panel)
         .margin(6)
+        // The last tick stands half beyond the axis.
+        .margin_right(12)
         .x_label_area_size(32)
         .y_label_area_size(56)
         .build_cartesian_2d(time, value)?;

@@ -56,8 +56,8 @@ and quick agreement are no gates for `reno` and `cubic`, which send more until a
 that is missed is printed bold.
 
 In the pictures each controller has a row of panels; its own flow is blue, its fellows or TCP are red and of
-further colours. `--plots` draws every row. `results.csv` has all numbers. [told.md](told.md) puts what a flow's statistics say of its
-path beside what was true.
+further colours. `--plots` draws every row. `results.csv` has all numbers. [told.md](told.md) puts what a
+flow's statistics say of its path beside what was true.
 ";
 
 /// The text of README.md.

@@ -153,3 +153,59 @@ fn progress_fits_a_terminal_of_40_columns() {
     assert_eq!(terminal.status(), Some(0));
     good(&receiver.end());
 }
+
+/// The lines of a terminal, without what moves its cursor or colours.
+fn lines(shown: &str) -> Vec<String> {
+    let mut parts = shown.split('\x1b');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // A sequence ends with its first letter.
+        let end = part.find(|c: char| c.is_ascii_alphabetic());
+        text.push_str(end.map_or("", |end| &part[end + 1..]));
+        // It may have begun the line anew.
+        text.push('\r');
+    }
+    text.split(['\r', '\n']).map(str::to_owned).collect()
+}
+
+#[test]
+fn bars_of_simulations_fit_a_terminal_of_40_columns() {
+    let swarm = ["sim", "swarm", "--seeds", "12", "--threads", "1"];
+    let table = [
+        "sim", "table", "--quick", "--seeds", "1-3", "--only", "push",
+    ];
+    for (args, bar, end) in [
+        (&swarm[..], "of 12 worlds [", "all promises held"),
+        (&table, " runs [", "Of "),
+    ] {
+        let mut terminal = Terminal::start(40, 12, args, &[("COLUMNS", "40")]);
+        terminal.read_until(bar);
+        terminal.read_until(end);
+        let lines = lines(&terminal.shown);
+        let bars: Vec<&String> = lines.iter().filter(|line| line.contains(bar)).collect();
+        assert!(!bars.is_empty(), "{lines:?}");
+        for line in bars {
+            assert!(
+                line.chars().count() <= 40 && line.ends_with("left"),
+                "{line:?}"
+            );
+        }
+        assert!(terminal.status().is_some_and(|status| status < 2));
+    }
+}
+
+#[test]
+fn an_error_is_one_line_on_a_terminal_of_40_columns() {
+    for args in [
+        &["sim", "lab", "--out", "/proc/none"][..],
+        &["sim", "road", "end=11", "--trace", "/no/such/folder/file"],
+    ] {
+        let mut terminal = Terminal::start(40, 12, args, &[("COLUMNS", "40")]);
+        terminal.read_until("error: cannot write --");
+        terminal.read_until("\n");
+        assert_eq!(terminal.status(), Some(2));
+        let lines = lines(&terminal.shown);
+        let told = lines.iter().filter(|line| !line.is_empty()).count();
+        assert_eq!(told, 1, "{lines:?}");
+    }
+}

@@ -8,7 +8,7 @@ use porous_sim::lab::{self, Controller, Gate, Measure, Row};
 use super::runs::{self, Plan, Run};
 use super::{number, threads};
 use crate::args::TableArgs;
-use crate::exit::wrong;
+use crate::exit::{Failed, wrong};
 use crate::json::print;
 use crate::sim::progress;
 
@@ -37,10 +37,7 @@ pub(crate) fn main(args: &TableArgs) -> ExitCode {
     match print(text(&plan, &lines).as_bytes()) {
         Ok(()) if lines.iter().all(|line| line.missed().count() == 0) => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => Failed::of_stdout(&error).exit(),
     }
 }
 

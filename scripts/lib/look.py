@@ -77,4 +77,5 @@ def main(folder):
         assert stray == 0, f"{name}: {stray} pixels in the last column"
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

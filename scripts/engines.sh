@@ -64,7 +64,11 @@ godot() (
 )
 
 case ${1:-all} in
-all) bevy && window && godot ;;
+all)
+    bevy
+    window
+    godot
+    ;;
 bevy) bevy ;;
 window) window ;;
 godot-core) godot_core ;;

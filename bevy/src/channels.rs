@@ -95,7 +95,7 @@ pub(crate) const fn mode(channel: Channel) -> Mode {
     }
 }
 
-/// The channel with this number of replicon. `None` is a bug of who has made the number: a connection has at most 255.
+/// The channel with this number of replicon. `None` is a mistake of the code that made the number: a connection has at most 255.
 pub(crate) fn numbered(number: usize) -> Option<ChannelId> {
     u8::try_from(number).ok().map(ChannelId)
 }

@@ -9,7 +9,7 @@ use porous_proto::{Instant, ip_source};
 
 use crate::stream::Stream;
 
-/// Streams that the server has at a time. Whoever opens more has to wait.
+/// Streams that the server has at a time. Further ones have to wait.
 const MOST_STREAMS: usize = 64;
 
 /// The time in which a stream has to bring a peer. Streams that only take a place are closed.

@@ -22,7 +22,7 @@ pub(crate) fn finished(svg: &str, title: &str) -> String {
     format!("{tag}>\n<title>{title}</title>\n<style>{STYLE}</style>{rest}")
 }
 
-/// The decimals by which the ticks of an axis are told apart, if it has at most so many.
+/// The decimals by which the ticks of an axis are told apart, if it has at most that many.
 pub(crate) fn decimals(axis: &Range<f64>, ticks: usize) -> usize {
     let points = RangedCoordf64::from(axis.clone()).key_points(BoldPoints(ticks));
     let steps = points.windows(2).map(|pair| pair[1] - pair[0]);

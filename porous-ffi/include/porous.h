@@ -467,7 +467,7 @@
 #endif
 
 /**
- * Bytes to be sent. It belongs to whoever has it, and may be freed as soon as it was sent: hosts keep the bytes for
+ * Bytes to be sent. It belongs to the caller, and may be freed as soon as it was sent: hosts keep the bytes for
  * as long as they need them. Any thread may use it and free it.
  */
 typedef struct porous_blob porous_blob;
@@ -479,7 +479,7 @@ typedef struct porous_blob porous_blob;
 typedef struct porous_host porous_host;
 
 /**
- * A packet that was received. It belongs to whoever has it, and stays when its host is freed. One thread at a time
+ * A packet that was received. It belongs to the caller, and stays when its host is freed. One thread at a time
  * uses it, of which any may free it.
  */
 typedef struct porous_packet porous_packet;
@@ -497,7 +497,7 @@ typedef struct porous_thread porous_thread;
 #if defined(POROUS_WITH_SEAL)
 /**
  * A ticket: a token, its secret, the addresses of servers and their key. It is a secret until it was used. It
- * belongs to whoever has it, and one thread at a time uses it.
+ * belongs to the caller, and one thread at a time uses it.
  */
 typedef struct porous_ticket porous_ticket;
 #endif

@@ -11,7 +11,7 @@ use crate::panic::guard;
 use crate::pointers::{bytes, wanted, write};
 use crate::status::{POROUS_OK, porous_status};
 
-/// Bytes to be sent. It belongs to whoever has it, and may be freed as soon as it was sent: hosts keep the bytes for
+/// Bytes to be sent. It belongs to the caller, and may be freed as soon as it was sent: hosts keep the bytes for
 /// as long as they need them. Any thread may use it and free it.
 #[derive(Debug)]
 pub struct porous_blob(Bytes);

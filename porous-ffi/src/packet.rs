@@ -10,7 +10,7 @@ use porous_proto::SendOptions;
 use crate::panic::guard;
 use crate::status::POROUS_OK;
 
-/// A packet that was received. It belongs to whoever has it, and stays when its host is freed. One thread at a time
+/// A packet that was received. It belongs to the caller, and stays when its host is freed. One thread at a time
 /// uses it, of which any may free it.
 #[derive(Debug)]
 pub struct porous_packet {

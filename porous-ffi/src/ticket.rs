@@ -14,7 +14,7 @@ use crate::security::known_key;
 use crate::status::{POROUS_ERR_NULL, POROUS_OK, count, number, porous_status};
 
 /// A ticket: a token, its secret, the addresses of servers and their key. It is a secret until it was used. It
-/// belongs to whoever has it, and one thread at a time uses it.
+/// belongs to the caller, and one thread at a time uses it.
 #[derive(Debug)]
 pub struct porous_ticket(Ticket);
 

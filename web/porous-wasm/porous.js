@@ -3,7 +3,7 @@
 
 /** Milliseconds to wait before the first attempt, the second one and so on; then always the last. */
 const PAUSES = [0, 500, 1000, 2000, 5000];
-/** A session that is not open after so many milliseconds is given up. */
+/** A session that is not open after this many milliseconds is given up. */
 const OPENING = 10_000;
 /** A timer that is later than this was held back: the page slept, and what came meanwhile is taken in first. */
 const LATE = 100;

@@ -65,7 +65,7 @@ class Pair {
     this.now += 5;
   }
 
-  /** Goes on until this is so, but for no longer than so many seconds. */
+  /** Goes on until this is so, but for no longer than this many seconds. */
   until(seconds, is_so) {
     const end = this.now + seconds * 1000;
     while (!is_so()) {

@@ -34,7 +34,7 @@ pub(crate) fn app(register: impl FnOnce(&mut App)) -> App {
     app
 }
 
-/// A network that loses so many percent, with 5 ms each way. What it loses follows from the seed and from when the
+/// A network that loses this many percent, with 5 ms each way. What it loses follows from the seed and from when the
 /// system runs the test.
 pub(crate) fn network(loss: f64, seed: u64) -> LinkConditioner {
     let line = LinkConfig::new().delay(Duration::from_millis(5)).loss(loss);

@@ -150,7 +150,7 @@ fn hosts_with_different_providers_talk_over_a_bad_path() {
 }
 
 #[test]
-fn a_server_with_another_key_is_refused_whoever_provides() {
+fn a_server_with_another_key_is_refused_by_each_provider() {
     for providers in ENDS {
         let mut world = world(Seed::new(3), Suite::CHACHA_POLY, providers);
         let [client, _] = providers;

@@ -102,7 +102,7 @@ impl core::error::Error for Error {}
 /// A packet that has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Who has sent it.
+    /// The sender.
     pub peer: i32,
     /// Godot's channel.
     pub channel: i32,

@@ -29,7 +29,7 @@ pub(crate) struct PorousMultiplayerPeer {
 
 #[godot_api]
 impl PorousMultiplayerPeer {
-    /// Becomes a server at this port, over IPv6 and IPv4, of so many clients at most. Each of the channels has all three
+    /// Becomes a server at this port, over IPv6 and IPv4, of this many clients at most. Each of the channels has all three
     /// transfer modes; clients need as many.
     #[func]
     fn create_server(
@@ -203,7 +203,7 @@ impl IMultiplayerPeerExtension for PorousMultiplayerPeer {
                 Signal::PeerConnected(id) => ("peer_connected", id),
                 Signal::PeerDisconnected(id) => ("peer_disconnected", id),
             };
-            // Whoever hears it may call this peer again, and even close it.
+            // The code that hears it may call this peer again, and even close it.
             self.base_mut().emit_signal(name, vslice![id]);
         }
         if self.multiplayer.status() == Status::Disconnected {

@@ -92,7 +92,7 @@ fn lines(report: &Report) -> String {
     text
 }
 
-/// A number with so many decimals, or "-" if there is none.
+/// A number with this many decimals, or "-" if there is none.
 fn told(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }

@@ -24,7 +24,7 @@ const DATAGRAMS: usize = 64 << 10;
 /// Bytes of streams that a session may send. A host reads none but the few of HTTP/3 itself.
 const STREAMS: u32 = 16 << 10;
 
-/// QUIC gives a session up when nothing came for so long. POROUS keeps its connections alive, and notices earlier.
+/// QUIC gives a session up when nothing came for this long. POROUS keeps its connections alive, and notices earlier.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// What a session tells the host.

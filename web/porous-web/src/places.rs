@@ -13,7 +13,7 @@ use crate::settings::Limits;
 struct Taken {
     sessions: usize,
     handshakes: usize,
-    /// Sessions and handshakes, by who owns the address: an owner of IPv6 has many.
+    /// Sessions and handshakes, by the owner of the address: an owner of IPv6 has many addresses.
     by_source: BTreeMap<[u8; 16], usize>,
     refused: u64,
 }
@@ -49,7 +49,7 @@ impl Places {
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {
-        // Only counts stand behind the lock: they are right whoever panicked.
+        // Only counts stand behind the lock: they are right whatever panicked.
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

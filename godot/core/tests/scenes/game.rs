@@ -164,7 +164,7 @@ impl Game {
         self.scenes[place].peer.unique_id()
     }
 
-    /// So many clients, and everybody knows everybody.
+    /// This many clients, and all of them know each other.
     pub(crate) fn with_clients(seed: u64, line: LinkConfig, count: usize) -> Self {
         let mut game = Self::new(seed, line);
         for _ in 0..count {

@@ -222,7 +222,7 @@ impl Scene {
         self.peer.put_packet(net, Bytes::from(packet))
     }
 
-    /// What was heard on this channel with this mode, by who has said it.
+    /// What was heard on this channel with this mode, by the one that has said it.
     pub(crate) fn heard_by(&self, channel: i32, mode: TransferMode) -> BTreeMap<i32, Vec<Vec<u8>>> {
         let mut all: BTreeMap<i32, Vec<Vec<u8>>> = BTreeMap::new();
         let calls = self.heard.iter();

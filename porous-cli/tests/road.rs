@@ -282,18 +282,24 @@ fn each_end_is_recorded_and_replayed_and_the_same_words_write_the_same_bytes() {
         1,
         "whichever host is recorded, the run is the same"
     );
-    // The client is the one that is recorded if nobody says which.
-    let usual = path("road-usual.trace");
-    assert!(road(&[words, "--trace", &usual]).status.success());
+}
+
+#[test]
+fn the_client_is_recorded_if_nobody_says_which_and_payloads_if_somebody_does() {
+    let words = "rate=2000 flow=lean+st60x100 from=1 end=2";
+    let [client, usual, payloads] =
+        ["client", "usual", "payloads"].map(|name| path(&format!("road-of-{name}.trace")));
+    for args in [
+        &[words, "--trace", &client, "--of", "client"][..],
+        &[words, "--trace", &usual],
+        &[words, "--trace", &payloads, "--payloads"],
+    ] {
+        let run = road(args);
+        assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
+    }
     let read = |name: &str| fs::read(name).expect("it was written");
-    assert!(read(&usual) == read(&path("road-client-1.trace")));
-    let payloads = path("road-payloads.trace");
-    assert!(
-        road(&[words, "--trace", &payloads, "--payloads"])
-            .status
-            .success()
-    );
-    assert!(porous(&["replay", &payloads]).status.success() && read(&usual) != read(&payloads));
+    assert!(read(&usual) == read(&client) && read(&usual) != read(&payloads));
+    assert!(porous(&["replay", &payloads]).status.success());
 }
 
 #[test]

@@ -75,7 +75,8 @@ impl WebConfig {
 
     /// The most sessions at once. A further one is refused, which a page sees as a failed handshake. A session of
     /// which no connection comes within the [handshake timeout](Self::handshake_timeout) is closed, and one whose
-    /// connection has ended, too. Default 1024.
+    /// connection has ended, too. Without this call
+    /// 1024.
     ///
     /// ```
     /// # use porous_web::{Certificate, WebConfig};
@@ -89,8 +90,8 @@ impl WebConfig {
         self
     }
 
-    /// The most of these, and of handshakes, that one IP address may have. Default 32, so that a class or an office
-    /// behind one address gets in. Beside it stands
+    /// The most of these, and of handshakes, that one IP address may have. Without this call 32, so that a class or
+    /// an office behind one address gets in. Beside it stands
     /// [`Config::max_peers_per_source`](porous_proto::Config::max_peers_per_source), which counts UDP sockets as
     /// well.
     ///
@@ -107,7 +108,7 @@ impl WebConfig {
     }
 
     /// The most handshakes of QUIC and WebTransport at once. From a quarter of them on, a client has to show that it
-    /// is at its address before the host works for it (RFC 9000 §8.1.2). Default 64.
+    /// is at its address before the host works for it (RFC 9000 §8.1.2). Without this call 64.
     ///
     /// ```
     /// # use porous_web::{Certificate, WebConfig};
@@ -121,7 +122,8 @@ impl WebConfig {
         self
     }
 
-    /// The longest time for the handshake of a session, and then for the first connection in it. Default 10 s.
+    /// The longest time for the handshake of a session, and then for the first connection in it. Without this call
+    /// 10 s.
     ///
     /// ```
     /// # use core::time::Duration;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Mutex, MutexGuard, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
@@ -21,13 +21,16 @@ use crate::table::Place;
 
 pub(crate) type Failure = Box<dyn core::error::Error>;
 
-/// The browser that `POROUS_BROWSER` names, or Chromium. `None`, and a line that says so, if it is not here; in CI that
-/// is a failure.
-pub(crate) fn browser() -> Option<String> {
+/// One browser at a time: they take a core each.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// The browser that `POROUS_BROWSER` names, or Chromium, and a turn with it. `None`, and a line that says so, if it is
+/// not here; in CI that is a failure.
+pub(crate) async fn browser() -> Option<(String, MutexGuard<'static, ()>)> {
     let name = env::var("POROUS_BROWSER").unwrap_or_else(|_| "chromium".to_owned());
     let paths = env::var_os("PATH").unwrap_or_default();
     if env::split_paths(&paths).any(|folder| folder.join(&name).is_file()) {
-        return Some(name);
+        return Some((name, TURN.lock().await));
     }
     assert!(env::var_os("CI").is_none(), "{name} is not here");
     eprintln!("skipped: {name} is not here");

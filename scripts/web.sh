@@ -30,7 +30,7 @@ MODULES=(porous-wasm porous-play)
 declare -A FOLDERS=([porous-wasm]=web/porous-wasm/pkg [porous-play]=web/play/pkg)
 
 web_cargo() {
-    cargo "$@" --locked --manifest-path web/Cargo.toml
+    cargo "$1" --locked --manifest-path web/Cargo.toml "${@:2}"
 }
 
 check() {

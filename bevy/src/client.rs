@@ -155,6 +155,21 @@ impl PorousClient {
         &self.host
     }
 
+    /// The host, for commands, say a cap on what the server may send. Do not poll its events nor receive from it: the
+    /// backend does.
+    ///
+    /// ```
+    /// use bevy_replicon_porous::PorousClient;
+    /// use porous_std::Config;
+    ///
+    /// let mut client = PorousClient::connect(([127, 0, 0, 1], 5000).into(), Config::client())?;
+    /// client.host_mut().set_host_send_rate(100_000);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub const fn host_mut(&mut self) -> &mut Host {
+        &mut self.host
+    }
+
     /// The server, as the host names it.
     ///
     /// ```

@@ -10,6 +10,7 @@ use bevy_replicon_porous::{
 };
 use porous_std::{DisconnectReason, Listen, Refusal, UdpHost};
 
+use crate::clock::Deadline;
 use crate::game::{Game, LOSS, Number, channels, client_state, drain, server_state};
 
 fn clients(world: &mut World) -> usize {
@@ -75,7 +76,8 @@ fn a_request_to_disconnect_comes_after_the_last_message_and_the_last_replication
         app.add_server_message::<Number>(Channel::Ordered);
     });
     game.server.world_mut().spawn(Replicated);
-    for n in 0..200 {
+    // Dozens of datagrams, of which some get lost.
+    for n in 0..5000 {
         game.tell(Number(n));
     }
     let client = game.client_entity();
@@ -90,7 +92,7 @@ fn a_request_to_disconnect_comes_after_the_last_message_and_the_last_replication
         got.extend(drain::<Number>(client));
         client_state(client) == ClientState::Disconnected
     });
-    assert_eq!(got, (0..200).map(Number).collect::<Vec<_>>());
+    assert_eq!(got, (0..5000).map(Number).collect::<Vec<_>>());
     let world = game.client.world_mut();
     assert_eq!(world.query::<&Remote>().iter(world).len(), 1);
     assert_eq!(end(world), DisconnectReason::ByPeer(reason::REQUESTED));
@@ -119,18 +121,25 @@ fn the_last_message_of_a_client_comes_before_its_end() {
     game.client.update();
     let mut client = game.client.world_mut().resource_mut::<PorousClient>();
     client.disconnect();
-    game.client.update();
-
-    let mut got = Vec::new();
-    game.until("the client is gone", |server, _| {
-        for said in drain::<FromClient<Number>>(server) {
-            // Its entity is still there, whatever came with the message.
-            assert!(server.get::<PorousPeer>(entity).is_some());
-            got.push((said.client_id, said.message));
-        }
-        clients(server) == 0
-    });
+    // The app of the server sees nothing of this: a frame that takes long, after which both are there at once.
+    let deadline = Deadline::new();
+    while client_state(game.client.world()) != ClientState::Disconnected {
+        game.client.update();
+        let mut server = game.server.world_mut().resource_mut::<PorousServer>();
+        server.host_mut().step().expect("a socket");
+        assert!(!deadline.is_over(), "not in time");
+        Deadline::wait_for_frame();
+    }
+    game.server.update();
+    let world = game.server.world_mut();
+    assert_eq!(drain::<PorousClientDisconnected>(world).len(), 1);
+    let said = drain::<FromClient<Number>>(world);
+    let got: Vec<_> = said.iter().map(|it| (it.client_id, it.message)).collect();
+    // The game may look the client up that has said it.
+    assert!(world.get::<PorousPeer>(entity).is_some());
     assert_eq!(got, [(ClientId::Client(entity), Number(7))]);
+    game.server.update();
+    assert_eq!(clients(game.server.world_mut()), 0);
 }
 
 #[test]
@@ -243,4 +252,48 @@ fn an_attempt_that_nobody_answers_ends() {
         end(game.client.world_mut()),
         DisconnectReason::NeverAnswered
     );
+}
+
+/// Times that the client was connected.
+#[derive(Resource, Default)]
+struct Entered(u32);
+
+#[test]
+fn a_connection_that_ends_in_the_frame_that_saw_it_begin_was_there() {
+    let mut game = Game::new(0.0, |app| {
+        app.init_resource::<Entered>().add_systems(
+            OnEnter(ClientState::Connected),
+            |mut it: ResMut<Entered>| it.0 += 1,
+        );
+    });
+    let config = channels(&game.client).client_config().expect("few");
+    let client = PorousClient::connect(game.address(), config).expect("a socket");
+    game.client.insert_resource(client);
+    let deadline = Deadline::new();
+    // The app of the client sees nothing of this: a frame that takes long.
+    let is_over = |client: &mut App, server: &mut App| {
+        let mut client = client.world_mut().resource_mut::<PorousClient>();
+        client.host_mut().step().expect("a socket");
+        server.update();
+        let world = server.world_mut();
+        let mut clients = world.query_filtered::<Entity, With<PorousPeer>>();
+        if let Ok(client) = clients.single(world) {
+            world.despawn(client);
+        }
+        let server = world.resource::<PorousServer>().host();
+        server.stats().connected == 1 && server.is_empty()
+    };
+    while !is_over(&mut game.client, &mut game.server) {
+        assert!(!deadline.is_over(), "not in time");
+        Deadline::wait_for_frame();
+    }
+    let mut ends = Vec::new();
+    for _ in 0..3 {
+        game.client.update();
+        ends.extend(drain::<PorousServerDisconnected>(game.client.world_mut()));
+    }
+    let requested = DisconnectReason::ByPeer(reason::REQUESTED);
+    assert_eq!(ends, [PorousServerDisconnected { reason: requested }]);
+    assert_eq!(game.client.world().resource::<Entered>().0, 1);
+    assert_eq!(client_state(game.client.world()), ClientState::Disconnected);
 }

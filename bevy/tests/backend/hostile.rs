@@ -2,10 +2,17 @@
 
 use bevy::prelude::*;
 use bevy_replicon::prelude::*;
-use bevy_replicon_porous::PorousChannelsExt;
-use porous_std::{ChannelId, Config, Event, Mode, UdpHost};
+use bevy_replicon_porous::{PorousChannelsExt, PorousClient};
+use porous_std::{ChannelId, Config, Event, Listen, Mode, UdpHost};
+use serde::{Deserialize, Serialize};
 
 use crate::game::{Game, Number, channels, drain};
+
+#[derive(Message, Serialize, Deserialize, Clone, Copy, Debug)]
+struct Other;
+
+#[derive(Message, Serialize, Deserialize, Clone, Copy, Debug)]
+struct Third;
 
 /// A host that is no game, once it is connected to the server of this one.
 fn stranger(game: &mut Game, config: Config) -> (UdpHost, porous_std::PeerId) {
@@ -52,11 +59,45 @@ fn packets_on_channels_of_the_server_alone_are_ignored() {
     assert_eq!(world.query::<&ConnectedClient>().iter(world).len(), 1);
 }
 
+/// The same from a server that is no game.
+#[test]
+fn packets_on_channels_of_the_clients_alone_are_ignored() {
+    let mut game = Game::new(0.0, |app| {
+        app.add_client_message::<Number>(Channel::Ordered)
+            .add_client_message::<Other>(Channel::Ordered)
+            .add_client_message::<Third>(Channel::Ordered);
+    });
+    let counts = channels(&game.client);
+    let theirs = counts.server_channels().len();
+    assert!(counts.client_channels().len() > theirs);
+    let config = counts.client_config().expect("few");
+    let channel = u8::try_from(theirs).expect("few");
+    let server = channels(&game.server).server_config().expect("few");
+    let mut host = UdpHost::bind("127.0.0.1:0", server).expect("a socket");
+    host.listen(Listen::Open).expect("a server");
+    let address = host.local_addr().expect("a socket");
+    let client = PorousClient::connect(address, config).expect("a socket");
+    game.client.insert_resource(client);
+    let mut peer = None;
+    game.until("the packet has arrived", |_, _| {
+        host.step().expect("a socket");
+        if let Some(Event::Connected { peer: it, .. }) = host.poll_event() {
+            let sent = host.send(it, ChannelId(channel), vec![0xff; 9], Mode::Reliable);
+            sent.expect("there is room");
+            peer = Some(it);
+        }
+        let peer = peer.and_then(|peer| host.peer(peer));
+        peer.is_some_and(|peer| peer.queued_bytes() == 0)
+    });
+    game.client.update();
+    let client = game.client.world().resource::<PorousClient>();
+    assert!(client.is_connected());
+}
+
 #[cfg(feature = "seal")]
 #[test]
 fn a_sealed_connection_carries_a_game() {
-    use bevy_replicon_porous::{PorousClient, PorousServer};
-    use porous_std::Listen;
+    use bevy_replicon_porous::PorousServer;
     use porous_std::seal::{Credentials, Suite};
 
     use crate::game::{LOSS, client_state, network};

@@ -55,6 +55,7 @@ fn file(path: &str) -> Option<Answer> {
     const SCRIPT: &str = "text/javascript; charset=utf-8";
     let (kind, bytes) = match path {
         "/case.html" => ("text/html", include_bytes!("case.html").as_slice()),
+        "/keys.html" => ("text/html", include_bytes!("keys.html").as_slice()),
         "/shot.html" => ("text/html", include_bytes!("shot.html").as_slice()),
         "/case.js" => (SCRIPT, include_bytes!("case.js").as_slice()),
         "/pkg/porous_wasm.js" => (
@@ -143,15 +144,11 @@ fn command(name: &str, url: &str, view: &View<'_>, profile: &Path) -> std::io::R
     let [width, height] = view.size;
     let mut command = Command::new(name);
     if name.starts_with("firefox") {
-        let dark = u8::from(!view.is_dark);
         fs::write(
             profile.join("user.js"),
-            format!(
-                "user_pref(\"layout.css.prefers-color-scheme.content-override\", {dark});\n\
-                 user_pref(\"network.captive-portal-service.enabled\", false);\n\
-                 user_pref(\"network.connectivity-service.enabled\", false);\n\
-                 user_pref(\"datareporting.policy.dataSubmissionEnabled\", false);\n"
-            ),
+            "user_pref(\"network.captive-portal-service.enabled\", false);\n\
+             user_pref(\"network.connectivity-service.enabled\", false);\n\
+             user_pref(\"datareporting.policy.dataSubmissionEnabled\", false);\n",
         )?;
         command.env("HOME", profile);
         command

@@ -3,7 +3,8 @@
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand, value_parser};
+use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use serde::Serialize;
 
 use crate::codecs::Operation;
 use crate::cpu::{Load, Sweep};
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     /// Compares sessions of porous-message with the host's own reliable packets: writes sessions.md and
     /// sessions.json
     Sessions(Table),
+    // Described by its arguments.
+    Demo(Demo),
     /// Counts the instructions and the time that hosts take: writes cpu.md. Needs valgrind
     Cpu(Cpu),
     /// Measures the processor time of whole programs over loopback sockets. Needs a C compiler, the
@@ -68,6 +71,77 @@ pub(crate) enum Codecs {
         operation: Operation,
         rounds: u64,
     },
+}
+
+/// Plays the traffic of `porous demo` over porous and over ENet (rusty_enet), side by side, in virtual time
+///
+/// Both sides send 60 states a second (unreliable, 200 bytes) and 12 events a second (reliable, 24 bytes).
+/// The server also sends each client 4 updates a second (passive, 3000 bytes) and one file (reliable, in
+/// messages of 1000 bytes, at low priority). ENet has neither passive messages nor priorities: over it an
+/// update is reliable, and the file goes with the rest. When the time is over, what is reliable may still
+/// arrive, for at most ten times as long.
+///
+/// Options and defaults are those of `porous demo`, as far as they make sense. `bench/README.md` says what
+/// the lines of the table mean. The output does not depend on the machine.
+#[derive(Debug, clap::Args, Serialize)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Demo {
+    /// The number of clients, 1 to 256
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u16).range(1..=256))]
+    pub(crate) clients: u16,
+    /// Seconds of traffic, 1 to 3600
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = value_parser!(u32).range(1..=3600))]
+    pub(crate) seconds: u32,
+    /// Round-trip time in milliseconds, half of it each way, up to 1000
+    #[arg(long, value_name = "MS", default_value_t = 60, value_parser = value_parser!(u32).range(..=1000))]
+    #[serde(rename = "rtt_ms")]
+    pub(crate) rtt: u32,
+    /// Variation of the round-trip time in milliseconds, half of it each way, up to 1000
+    #[arg(long, value_name = "MS", default_value_t = 5, value_parser = value_parser!(u32).range(..=1000))]
+    #[serde(rename = "jitter_ms")]
+    pub(crate) jitter: u32,
+    /// Datagrams that are lost, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    #[serde(rename = "loss_percent")]
+    pub(crate) loss: f64,
+    /// Datagrams that arrive twice, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    #[serde(rename = "duplicate_percent")]
+    pub(crate) duplicate: f64,
+    /// Datagrams that are held back so that later ones overtake them, in each direction
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    #[serde(rename = "reorder_percent")]
+    pub(crate) reorder: f64,
+    /// The rate of each direction of each client's link, in kbit/s; 0 for no limit
+    #[arg(long, value_name = "KBIT", default_value_t = 0, value_parser = value_parser!(u32).range(..=10_000_000))]
+    #[serde(rename = "rate_kbit")]
+    pub(crate) rate: u32,
+    /// The rules that the hosts of porous follow
+    #[arg(long, value_enum, default_value = "modern")]
+    pub(crate) policy: Rules,
+    /// The seed of the links and the hosts
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// The length of the file in bytes, at most 256 MiB; 0 for no file
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = value_parser!(u64).range(..=256 << 20))]
+    pub(crate) file_bytes: u64,
+    /// The most bytes of the file that are sent and have not arrived
+    #[arg(long, value_name = "N", default_value_t = 256 << 10, value_parser = value_parser!(u64).range(1..))]
+    pub(crate) file_window: u64,
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// The rules that hosts of porous follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Rules {
+    /// The rules of the published paper
+    Paper,
+    /// The recommended rules
+    Modern,
 }
 
 #[derive(Debug, clap::Args)]
@@ -183,6 +257,25 @@ pub(crate) struct Compare {
     /// is asked for]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+impl Demo {
+    /// The time that a datagram travels one way.
+    pub(crate) fn delay(&self) -> Duration {
+        Duration::from_millis(self.rtt.into()) / 2
+    }
+
+    /// How far the time that a datagram travels one way may vary.
+    pub(crate) fn delay_jitter(&self) -> Duration {
+        Duration::from_millis(self.jitter.into()) / 2
+    }
+}
+
+fn percent(text: &str) -> Result<f64, &'static str> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a percentage is a number from 0 to 100"),
+    }
 }
 
 impl Table {

@@ -9,6 +9,7 @@ mod codecs;
 #[cfg(test)]
 mod controllers;
 mod cpu;
+mod demo;
 mod latency;
 mod messages;
 mod peer;
@@ -49,6 +50,7 @@ pub fn main(measure: Option<Measure>) -> io::Result<()> {
             let (seconds, seeds) = if args.quick { (5, 1) } else { (60, 5) };
             sessions::main(&args.folder("results"), seconds, seeds)
         }
+        Some(Command::Demo(args)) => demo::main(&args),
         Some(Command::Cpu(args)) => cpu::main(&args, measure),
         #[cfg(unix)]
         Some(Command::Sockets(args)) => sockets::main(&args),

@@ -35,6 +35,12 @@ pub(crate) trait Endpoint {
     /// it now.
     fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool;
 
+    /// Sends a message that is repeated when it is lost, and that no other message waits for. porous calls
+    /// this passive; over a protocol that has nothing of the kind the message is reliable.
+    fn send_passive(&mut self, channel: u8, message: &[u8]) -> bool {
+        self.send(channel, message, true)
+    }
+
     /// The next datagram to be put on the link.
     fn datagram_out(&mut self, now: Instant) -> Option<Vec<u8>>;
 

@@ -20,7 +20,11 @@ pub(crate) struct Path {
     pub(crate) jitter: Duration,
     /// Datagrams lost each way, in percent.
     pub(crate) loss: f64,
-    /// The rate of the bottleneck each way, in bits a second, with IP and UDP headers.
+    /// Datagrams that arrive twice each way, in percent.
+    pub(crate) duplicate: f64,
+    /// Datagrams that are held back each way so that later ones overtake them, in percent.
+    pub(crate) reorder: f64,
+    /// The rate of the bottleneck each way, in bits a second, with IP and UDP headers; 0 for no limit.
     pub(crate) rate: u64,
     /// The longest wait before the bottleneck. A datagram that would wait longer is dropped.
     pub(crate) queue: Duration,
@@ -42,6 +46,8 @@ impl Wire {
             .delay(path.delay)
             .jitter(path.jitter)
             .loss(path.loss)
+            .duplicate(path.duplicate)
+            .reorder(path.reorder)
             .rate(path.rate)
             .queue(Queue::Time(path.queue))
             .mtu(MTU);
@@ -58,7 +64,8 @@ impl Wire {
         let bits = 8 * (datagram.len() as u64 + UDP_OVERHEAD);
         let fate = self.links[end].send(now, datagram);
         if let (0, Fate::Carried { due, .. }) = (end, fate) {
-            let own = Duration::from_micros(bits * 1_000_000 / self.path.rate) + self.path.delay;
+            let leaves = (bits * 1_000_000).checked_div(self.path.rate).unwrap_or(0);
+            let own = Duration::from_micros(leaves) + self.path.delay;
             self.queued += due.saturating_duration_since(now).saturating_sub(own);
             self.carried += 1;
         }

@@ -59,6 +59,8 @@ impl Workload {
             delay: Duration::from_millis(rtt / 2),
             jitter: Duration::from_millis(jitter),
             loss,
+            duplicate: 0.0,
+            reorder: 0.0,
             rate: mbits * 1_000_000,
             queue: Duration::from_millis(queue),
         }

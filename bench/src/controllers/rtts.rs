@@ -26,6 +26,8 @@ fn estimator(delay: u32) -> RttEstimator {
         delay: delay * Duration::from_millis(1),
         jitter: Duration::ZERO,
         loss: 0.0,
+        duplicate: 0.0,
+        reorder: 0.0,
         rate: 1_000_000_000,
         queue: Duration::from_secs(1),
     };

@@ -152,6 +152,8 @@ fn path(jitter: u64) -> Path {
         delay: Duration::from_millis(30) + jitter,
         jitter,
         loss: 2.0,
+        duplicate: 0.0,
+        reorder: 0.0,
         rate: 100_000_000,
         queue: Duration::from_millis(100),
     }

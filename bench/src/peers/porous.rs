@@ -28,6 +28,16 @@ pub(crate) fn modern_copied(seed: u64) -> Ends {
     boxed(modern_copied_pair(seed))
 }
 
+/// The recommended policy, with the channels of `porous demo`.
+pub(crate) fn modern_game(seed: u64) -> Ends {
+    game(Policy::Modern, seed)
+}
+
+/// The policy of the paper, with the channels of `porous demo`.
+pub(crate) fn paper_game(seed: u64) -> Ends {
+    game(Policy::Paper, seed)
+}
+
 /// [`paper`] with its own type, for benches of porous alone.
 pub(crate) fn paper_pair(seed: u64) -> [Porous; 2] {
     pair([Config::paper(), Config::paper()], seed)
@@ -54,16 +64,35 @@ fn with_copies(copies: u8, seed: u64) -> [Porous; 2] {
     modern_pair(seed).map(|end| Porous { copies, ..end })
 }
 
+fn game(policy: Policy, seed: u64) -> Ends {
+    // The file, on the last channel, gives way to the game.
+    let priorities = [
+        Priority::High,
+        Priority::High,
+        Priority::High,
+        Priority::Low,
+    ];
+    let configs = [Config::client(), Config::new()].map(|config| config.policy(policy));
+    boxed(pair_with(configs, priorities, seed))
+}
+
 fn boxed(pair: [Porous; 2]) -> Ends {
     pair.map(|end| Box::new(end) as Box<dyn Endpoint>)
 }
 
 /// A host that connects, and one that listens.
-fn pair([client, server]: [Config; 2], seed: u64) -> [Porous; 2] {
+fn pair(configs: [Config; 2], seed: u64) -> [Porous; 2] {
+    pair_with(configs, [Priority::Low; CHANNELS as usize], seed)
+}
+
+/// [`pair`] with these priorities of its channels.
+fn pair_with(
+    [client, server]: [Config; 2],
+    priorities: [Priority; CHANNELS as usize],
+    seed: u64,
+) -> [Porous; 2] {
     let host = |config: Config, index| {
-        let config = config
-            .channels(&[Priority::Low; CHANNELS as usize])
-            .expect("not too many");
+        let config = config.channels(&priorities).expect("not too many");
         Host::new(config, Seed::new(seed).stream("porous", index))
     };
     let (mut client, mut server) = (host(client, 0), host(server, 1));
@@ -96,6 +125,14 @@ impl Porous {
             state: State::Connecting,
             copies: None,
         }
+    }
+
+    fn send_by(&mut self, channel: u8, message: &[u8], options: SendOptions) -> bool {
+        let Some(peer) = self.peer else { return false };
+        let sent = self
+            .host
+            .send(peer, ChannelId(channel), message.to_vec(), options);
+        sent.is_ok()
     }
 
     /// When the host has something to do, if no datagram comes before.
@@ -135,11 +172,11 @@ impl Endpoint for Porous {
         } else {
             Mode::Unreliable.into()
         };
-        let Some(peer) = self.peer else { return false };
-        let sent = self
-            .host
-            .send(peer, ChannelId(channel), message.to_vec(), options);
-        sent.is_ok()
+        self.send_by(channel, message, options)
+    }
+
+    fn send_passive(&mut self, channel: u8, message: &[u8]) -> bool {
+        self.send_by(channel, message, Mode::Passive.into())
     }
 
     fn datagram_out(&mut self, now: Instant) -> Option<Vec<u8>> {

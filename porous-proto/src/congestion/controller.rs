@@ -103,8 +103,8 @@ pub struct Trouble {
 ///     fn on_trouble(&mut self, trouble: &Trouble) {
 ///         match trouble.signal {
 ///             Signal::Loss | Signal::Mark => self.window /= 2,
-///             Signal::FurtherLoss => {}
 ///             Signal::Persistent => self.window = self.mtu,
+///             Signal::FurtherLoss | _ => {}
 ///         }
 ///     }
 ///

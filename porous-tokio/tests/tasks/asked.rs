@@ -1,6 +1,7 @@
 //! Servers that ask, and servers that drain.
 
 use core::time::Duration;
+use std::sync::mpsc;
 
 use porous_tokio::{
     AnswerError, Closed, Config, ConnectFailed, Connection, DisconnectReason, Incoming, Listen,
@@ -8,7 +9,7 @@ use porous_tokio::{
 };
 use tokio::task::JoinHandle;
 
-use crate::runtimes::{address, client, in_both, pair, server};
+use crate::runtimes::{address, client, in_both, server};
 
 async fn asking(config: Config) -> Server {
     let builder = Server::builder(config).listen(Listen::Ask);
@@ -111,19 +112,41 @@ fn a_drain_delivers_what_was_sent_and_refuses_newcomers_as_full() {
     in_both(|| async {
         let server = server().await;
         let to = address(&server);
-        let (there, here) = pair(&server).await;
+        let other = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (connected, is_connected) = mpsc::channel();
+        let (go_on, goes_on) = mpsc::channel();
+        // Its runtime does not run until a newcomer was refused: so long the server drains.
+        let slow = std::thread::spawn(move || {
+            let there = other.block_on(async { client().await.connect(&[to]).await.unwrap() });
+            connected.send(()).unwrap();
+            goes_on.recv().unwrap();
+            other.block_on(async {
+                let packet = there.recv().await.unwrap();
+                (packet.payload, there.closed().await)
+            })
+        });
+        let here = server.accept().await.unwrap();
+        while is_connected.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
         let large = vec![7; 300_000];
         here.send(0, large.clone(), Mode::Reliable).unwrap();
         // A connection that nobody has accepted is ended, too.
         let waiting = client().await.connect(&[to]).await.unwrap();
-        let reading = tokio::spawn(async move {
-            // The server drains for as long as this takes.
+        let newcomer = async {
             let late = client().await.connect(&[to]).await.unwrap_err();
-            let packet = there.recv().await.unwrap();
-            (late, packet.payload, there.closed().await)
-        });
-        server.drain(4, Duration::from_secs(10)).await;
-        let (late, packet, closed) = reading.await.unwrap();
+            go_on.send(()).unwrap();
+            late
+        };
+        // In this order: the drain begins first.
+        let ((), late) = tokio::join!(server.drain(4, Duration::from_secs(10)), newcomer);
+        while !slow.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        let (packet, closed) = slow.join().unwrap();
         assert_eq!(packet, large);
         let by_peer = Some(DisconnectReason::ByPeer(4));
         assert_eq!(closed.reason(), by_peer);

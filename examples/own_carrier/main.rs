@@ -4,6 +4,7 @@
 //! Run it with `cargo run -p porous-examples --bin own_carrier`.
 
 mod carriers;
+#[path = "../own_socket/clock.rs"]
 mod clock;
 mod stream;
 

@@ -325,7 +325,7 @@ impl From<&HostStats> for porous_host_stats {
             *to = stats.ignored_by_number(number).unwrap_or(0);
         }
         #[cfg(feature = "seal")]
-        for cause in FAULTS {
+        for &cause in TokenRefusal::ALL {
             if let Some(to) = all.tokens_refused.get_mut(number_of(cause)) {
                 *to = stats.tokens_refused(cause);
             }
@@ -333,22 +333,6 @@ impl From<&HostStats> for porous_host_stats {
         all
     }
 }
-
-/// The faults of tokens.
-#[cfg(feature = "seal")]
-const FAULTS: [TokenRefusal; 11] = [
-    TokenRefusal::Malformed,
-    TokenRefusal::Version,
-    TokenRefusal::Key,
-    TokenRefusal::Time,
-    TokenRefusal::Expired,
-    TokenRefusal::Lifetime,
-    TokenRefusal::Forged,
-    TokenRefusal::Audience,
-    TokenRefusal::Ip,
-    TokenRefusal::Used,
-    TokenRefusal::Full,
-];
 
 /// The number of a fault, which stays the same. One without a number is not counted here.
 #[cfg(feature = "seal")]

@@ -343,11 +343,32 @@ pub enum Ignored {
 }
 
 impl Ignored {
-    /// The number of causes.
-    pub(crate) const COUNT: usize = Self::NAMES.len();
+    /// Each cause, in the order of the [numbers](Self::number). One of the malformed datagrams stands for all of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Malformed(Malformed::Truncated),
+        Self::UnknownConnection,
+        Self::WrongAddress,
+        Self::UnknownNonce,
+        Self::NotListening,
+        Self::Unpadded,
+        Self::Stateless,
+        Self::TooManyReplies,
+        Self::Duplicate,
+        Self::TooOld,
+        Self::BadAck,
+        Self::BadMessage,
+        Self::OverBudget,
+        Self::WrongState,
+        Self::TooFarAhead,
+        Self::TooMuchWork,
+        Self::Unauthenticated,
+    ];
 
-    /// The names of the causes for machines, by number.
-    pub(crate) const NAMES: [&'static str; 17] = [
+    /// The number of causes.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+
+    /// The names of the causes for machines, in the same order.
+    pub(crate) const NAMES: [&'static str; Self::COUNT] = [
         "malformed",
         "unknown_connection",
         "wrong_address",
@@ -427,30 +448,9 @@ mod tests {
 
     #[test]
     fn every_cause_has_its_name() {
-        let some = [
-            Ignored::UnknownConnection,
-            Ignored::WrongAddress,
-            Ignored::UnknownNonce,
-            Ignored::NotListening,
-            Ignored::Unpadded,
-            Ignored::Stateless,
-            Ignored::TooManyReplies,
-            Ignored::Duplicate,
-            Ignored::TooOld,
-            Ignored::BadAck,
-            Ignored::BadMessage,
-            Ignored::OverBudget,
-            Ignored::WrongState,
-            Ignored::TooFarAhead,
-            Ignored::TooMuchWork,
-            Ignored::Unauthenticated,
-        ];
-        assert_eq!(some.len() + 1, Ignored::COUNT, "all but the malformed ones");
-        for cause in some {
-            assert_eq!(
-                Ignored::NAMES[usize::from(cause.number()) - 1],
-                snake(cause)
-            );
+        for (cause, name) in Ignored::ALL.iter().zip(Ignored::NAMES) {
+            assert_eq!(name, snake(*cause));
+            assert_eq!(Ignored::NAMES[cause.index()], name);
         }
     }
 }

@@ -6,31 +6,16 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
-use porous_proto::{Event, HostStats, Ignored, Instant, Listen, Malformed, PeerId};
+use porous_proto::{Event, HostStats, Ignored, Instant, Listen, PeerId};
 use tracing::{debug, error, info, warn};
 
 /// Between two reports of what was ignored.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The causes that are reported. A duplicate, or an answer without state, is every day's work.
-const CAUSES: [Ignored; 15] = [
-    // Of any kind: all are counted together.
-    Ignored::Malformed(Malformed::BadValue),
-    Ignored::UnknownConnection,
-    Ignored::WrongAddress,
-    Ignored::UnknownNonce,
-    Ignored::NotListening,
-    Ignored::Unpadded,
-    Ignored::TooManyReplies,
-    Ignored::TooOld,
-    Ignored::BadAck,
-    Ignored::BadMessage,
-    Ignored::OverBudget,
-    Ignored::WrongState,
-    Ignored::TooFarAhead,
-    Ignored::TooMuchWork,
-    Ignored::Unauthenticated,
-];
+/// Whether a cause is reported. A duplicate, or an answer without state, is every day's work.
+const fn is_reported(cause: Ignored) -> bool {
+    !matches!(cause, Ignored::Duplicate | Ignored::Stateless)
+}
 
 pub(crate) fn listens(policy: Listen) {
     info!(target: "porous", %policy, "listen");
@@ -87,7 +72,7 @@ impl Ignoring {
             return;
         }
         let stats = stats();
-        for cause in CAUSES {
+        for &cause in Ignored::ALL.iter().filter(|cause| is_reported(**cause)) {
             let datagrams = stats.ignored(cause) - self.told.ignored(cause);
             if datagrams == 0 {
                 continue;

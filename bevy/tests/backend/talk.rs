@@ -65,16 +65,52 @@ fn sorted(numbers: &[u32]) -> Vec<u32> {
     sorted
 }
 
-/// Of what may get lost some has to come, nothing twice, and nothing else.
-fn check(ordered: &[u32], unordered: &[u32], unreliable: &[u32]) {
-    let all: Vec<u32> = (0..COUNT).collect();
-    assert_eq!(ordered, all);
-    assert_eq!(sorted(unordered), all);
-    let mut came = sorted(unreliable);
-    came.dedup();
-    assert_eq!(came.len(), unreliable.len(), "twice: {unreliable:?}");
-    assert!(unreliable.len() > 20, "{unreliable:?}");
-    assert!(came.iter().all(|n| *n < COUNT));
+/// The numbers that came on each kind of channel.
+#[derive(Debug, Default)]
+struct Heard {
+    ordered: Vec<u32>,
+    unordered: Vec<u32>,
+    unreliable: Vec<u32>,
+}
+
+impl Heard {
+    fn take_of_server(&mut self, client: &mut World) {
+        let numbers = drain::<Number>(client);
+        self.ordered.extend(numbers.iter().map(|it| it.0));
+        let numbers = drain::<Loose>(client);
+        self.unordered.extend(numbers.iter().map(|it| it.0));
+        let numbers = drain::<Lossy>(client);
+        self.unreliable.extend(numbers.iter().map(|it| it.0));
+    }
+
+    fn take_of_client(&mut self, server: &mut World) {
+        let numbers = drain::<FromClient<Number>>(server);
+        self.ordered.extend(numbers.iter().map(|it| it.message.0));
+        let numbers = drain::<FromClient<Loose>>(server);
+        self.unordered.extend(numbers.iter().map(|it| it.message.0));
+        let numbers = drain::<FromClient<Lossy>>(server);
+        self.unreliable
+            .extend(numbers.iter().map(|it| it.message.0));
+    }
+
+    fn has_all(&self) -> bool {
+        let [ordered, unordered] = [&self.ordered, &self.unordered].map(Vec::len);
+        ordered.min(unordered) >= COUNT as usize
+    }
+
+    /// Of what may get lost some has to come, nothing twice, and nothing else.
+    #[track_caller]
+    fn check(&self) {
+        let all: Vec<u32> = (0..COUNT).collect();
+        assert_eq!(self.ordered, all);
+        assert_eq!(sorted(&self.unordered), all);
+        let unreliable = &self.unreliable;
+        let mut came = sorted(unreliable);
+        came.dedup();
+        assert_eq!(came.len(), unreliable.len(), "twice: {unreliable:?}");
+        assert!(unreliable.len() > 20, "{unreliable:?}");
+        assert!(came.iter().all(|n| *n < COUNT));
+    }
 }
 
 #[test]
@@ -84,11 +120,11 @@ fn messages_of_the_server_are_as_reliable_as_their_channels() {
             .add_server_message::<Loose>(Channel::Unordered)
             .add_server_message::<Lossy>(Channel::Unreliable);
     });
-    let (mut ordered, mut unordered, mut unreliable) = (Vec::new(), Vec::new(), Vec::new());
+    let mut heard = Heard::default();
     let mut next = 0;
     let deadline = (COUNT * 2) as usize;
     let mut frames = 0;
-    while ordered.len() < COUNT as usize || unordered.len() < COUNT as usize || frames < deadline {
+    while !heard.has_all() || frames < deadline {
         if next < COUNT {
             game.tell(Number(next));
             game.tell(Loose(next));
@@ -96,16 +132,14 @@ fn messages_of_the_server_are_as_reliable_as_their_channels() {
             next += 1;
         }
         game.until("a frame is over", |_, client| {
-            ordered.extend(drain::<Number>(client).iter().map(|it| it.0));
-            unordered.extend(drain::<Loose>(client).iter().map(|it| it.0));
-            unreliable.extend(drain::<Lossy>(client).iter().map(|it| it.0));
+            heard.take_of_server(client);
             true
         });
         frames += 1;
         crate::clock::Deadline::wait_for_frame();
-        assert!(frames < 30_000, "{} and {}", ordered.len(), unordered.len());
+        assert!(frames < 30_000, "{heard:?}");
     }
-    check(&ordered, &unordered, &unreliable);
+    heard.check();
 }
 
 #[test]
@@ -118,50 +152,22 @@ fn messages_of_a_client_are_as_reliable_as_their_channels() {
             .add_server_message::<Number>(Channel::Ordered)
             .add_server_message::<Loose>(Channel::Unreliable);
     });
-    let (mut ordered, mut unordered, mut unreliable) = (Vec::new(), Vec::new(), Vec::new());
+    let mut heard = Heard::default();
     for n in 0..COUNT {
         let world = game.client.world_mut();
         world.write_message(Number(n));
         world.write_message(Loose(n));
         world.write_message(Lossy(n));
         game.until("a frame is over", |server, _| {
-            ordered.extend(
-                drain::<FromClient<Number>>(server)
-                    .iter()
-                    .map(|it| it.message.0),
-            );
-            unordered.extend(
-                drain::<FromClient<Loose>>(server)
-                    .iter()
-                    .map(|it| it.message.0),
-            );
-            unreliable.extend(
-                drain::<FromClient<Lossy>>(server)
-                    .iter()
-                    .map(|it| it.message.0),
-            );
+            heard.take_of_client(server);
             true
         });
     }
     game.until("all reliable ones are there", |server, _| {
-        ordered.extend(
-            drain::<FromClient<Number>>(server)
-                .iter()
-                .map(|it| it.message.0),
-        );
-        unordered.extend(
-            drain::<FromClient<Loose>>(server)
-                .iter()
-                .map(|it| it.message.0),
-        );
-        unreliable.extend(
-            drain::<FromClient<Lossy>>(server)
-                .iter()
-                .map(|it| it.message.0),
-        );
-        ordered.len() == COUNT as usize && unordered.len() == COUNT as usize
+        heard.take_of_client(server);
+        heard.has_all()
     });
-    check(&ordered, &unordered, &unreliable);
+    heard.check();
 }
 
 #[test]

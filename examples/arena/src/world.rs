@@ -1,5 +1,7 @@
 //! The world of the game, which only the server has: it moves by ticks, from what the players want.
 
+use core::fmt;
+
 use porous_message::Message;
 use porous_sim::rand_core::Rng;
 use porous_sim::{ChaCha8Rng, Seed, below};
@@ -109,6 +111,20 @@ pub enum Happening {
     },
     /// A player begins a new life.
     Rises(#[message(range = 0..=LAST)] u8),
+}
+
+impl fmt::Display for Happening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hit {
+                by,
+                whom,
+                health: 0,
+            } => write!(f, "{by} has felled {whom}"),
+            Self::Hit { by, whom, health } => write!(f, "{by} hits {whom}: {health} left"),
+            Self::Rises(player) => write!(f, "{player} is back"),
+        }
+    }
 }
 
 /// The score of a player.

@@ -51,8 +51,23 @@ pub enum TokenRefusal {
 }
 
 impl TokenRefusal {
+    /// Each cause, in the order in which hosts count them.
+    pub const ALL: &'static [Self] = &[
+        Self::Malformed,
+        Self::Version,
+        Self::Key,
+        Self::Time,
+        Self::Expired,
+        Self::Lifetime,
+        Self::Forged,
+        Self::Audience,
+        Self::Ip,
+        Self::Used,
+        Self::Full,
+    ];
+
     /// The number of causes.
-    pub(crate) const COUNT: usize = Self::Full as usize + 1;
+    pub(crate) const COUNT: usize = Self::ALL.len();
 
     /// The names of the causes for machines, in their order.
     #[cfg(feature = "serde")]

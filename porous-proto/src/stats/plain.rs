@@ -33,20 +33,8 @@ mod tests {
 
     #[test]
     fn every_refusal_of_a_token_has_its_name() {
-        for cause in [
-            TokenRefusal::Malformed,
-            TokenRefusal::Version,
-            TokenRefusal::Key,
-            TokenRefusal::Time,
-            TokenRefusal::Expired,
-            TokenRefusal::Lifetime,
-            TokenRefusal::Forged,
-            TokenRefusal::Audience,
-            TokenRefusal::Ip,
-            TokenRefusal::Used,
-            TokenRefusal::Full,
-        ] {
-            let name = alloc::format!("{cause:?}").to_lowercase();
+        for (cause, name) in TokenRefusal::ALL.iter().zip(TokenRefusal::NAMES) {
+            assert_eq!(name, alloc::format!("{cause:?}").to_lowercase());
             assert_eq!(TokenRefusal::NAMES[cause.index()], name);
         }
     }

@@ -1,7 +1,7 @@
 //! The client of the arena, as an object of JavaScript.
 
 use js_sys::Uint8Array;
-use porous_arena::{Bot, ClientNet, Happening, Input, Net, STAND};
+use porous_arena::{Bot, ClientNet, Input, Net, STAND};
 use porous_proto::{ChannelId, Config, Event, Instant, PeerId, Received, SendError, SendOptions};
 use porous_sim::Seed;
 use porous_wasm::{Core, PorousHost};
@@ -195,7 +195,7 @@ impl Game {
     /// The latest that has happened, in words, the oldest first.
     #[must_use]
     pub fn news(&self) -> Vec<String> {
-        self.net.game.news().map(told).collect()
+        self.net.game.news().map(ToString::to_string).collect()
     }
 
     /// What came back since the last call, two numbers for each packet: the place of its mode among unreliable, reliable
@@ -208,17 +208,5 @@ impl Game {
             .iter()
             .flat_map(|echo| [echo.mode as f64, echo.after.as_secs_f64() * 1000.0]);
         numbers.collect()
-    }
-}
-
-fn told(happening: &Happening) -> String {
-    match happening {
-        Happening::Hit {
-            by,
-            whom,
-            health: 0,
-        } => format!("{by} has felled {whom}"),
-        Happening::Hit { by, whom, health } => format!("{by} hits {whom}: {health} left"),
-        Happening::Rises(player) => format!("{player} is back"),
     }
 }

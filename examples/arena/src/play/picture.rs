@@ -146,20 +146,8 @@ fn news(client: &Client) -> Vec<Line<'static>> {
     let newest = all.len().saturating_sub(usize::from(NEWS) - 2);
     all[newest..]
         .iter()
-        .map(|it| Line::from(told(it)))
+        .map(|it| Line::from(it.to_string()))
         .collect()
-}
-
-fn told(happening: &Happening) -> String {
-    match happening {
-        Happening::Hit {
-            by,
-            whom,
-            health: 0,
-        } => format!("{by} has felled {whom}"),
-        Happening::Hit { by, whom, health } => format!("{by} hits {whom}: {health} left"),
-        Happening::Rises(player) => format!("{player} is back"),
-    }
 }
 
 #[cfg(test)]
@@ -215,9 +203,9 @@ mod tests {
             whom: 2,
             health,
         };
-        assert_eq!(told(&hit(40)), "1 hits 2: 40 left");
-        assert_eq!(told(&hit(0)), "1 has felled 2");
-        assert_eq!(told(&Happening::Rises(7)), "7 is back");
+        assert_eq!(hit(40).to_string(), "1 hits 2: 40 left");
+        assert_eq!(hit(0).to_string(), "1 has felled 2");
+        assert_eq!(Happening::Rises(7).to_string(), "7 is back");
     }
 
     #[test]

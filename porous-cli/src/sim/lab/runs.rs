@@ -23,6 +23,17 @@ pub(super) struct Run {
     pub(super) outcome: Outcome,
 }
 
+impl Run {
+    /// `None` if the controller cannot take part in the row.
+    fn of(row: &'static Row, controller: Controller, outcome: Option<Outcome>) -> Option<Self> {
+        outcome.map(|outcome| Self {
+            row,
+            controller,
+            outcome,
+        })
+    }
+}
+
 impl Plan {
     /// The runs, ordered by row, then by controller, then by seed.
     fn runs(&self) -> Vec<(&'static Row, Controller, u64)> {
@@ -50,11 +61,7 @@ pub(super) fn recorded(
     let mut runs = Vec::new();
     if let Some(&(row, controller, seed)) = plan.runs().first() {
         let outcome = lab::run_recorded(row, &controller, plan.quick, seed, recording);
-        let run = outcome.map(|outcome| Run {
-            row,
-            controller,
-            outcome,
-        });
+        let run = Run::of(row, controller, outcome);
         show(run.as_ref());
         runs.extend(run);
     }
@@ -93,11 +100,7 @@ pub(super) fn all(plan: &Plan, threads: usize, mut show: impl FnMut(Option<&Run>
             while let Some(outcome) = waiting.remove(&next) {
                 let (row, controller, _) = planned[next];
                 next += 1;
-                let run = outcome.map(|outcome| Run {
-                    row,
-                    controller,
-                    outcome,
-                });
+                let run = Run::of(row, controller, outcome);
                 show(run.as_ref());
                 runs.extend(run);
             }

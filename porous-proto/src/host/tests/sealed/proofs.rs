@@ -325,21 +325,9 @@ fn admitted(server: Security, claims: &Claims) -> Result<u64, TokenRefusal> {
     let refused = DisconnectReason::Refused(Refusal::Security);
     assert_eq!(world.ended(CLIENT), Some(refused));
     let stats = world.hosts[&SERVER].stats();
-    let causes = [
-        TokenRefusal::Malformed,
-        TokenRefusal::Version,
-        TokenRefusal::Key,
-        TokenRefusal::Time,
-        TokenRefusal::Expired,
-        TokenRefusal::Lifetime,
-        TokenRefusal::Forged,
-        TokenRefusal::Audience,
-        TokenRefusal::Ip,
-        TokenRefusal::Used,
-        TokenRefusal::Full,
-    ];
-    let mut told = causes
-        .into_iter()
+    let mut told = TokenRefusal::ALL
+        .iter()
+        .copied()
         .filter(|&cause| stats.tokens_refused(cause) > 0);
     let cause = told.next().unwrap();
     assert_eq!(told.next(), None, "one cause");

@@ -5,6 +5,7 @@
 //! where the queue is too short to be seen, it follows losses, as others do (the idea is that of Copa, Arun and
 //! Balakrishnan 2018). `docs/design.md` says why, and what was measured.
 
+mod chance;
 mod drain;
 mod losses;
 mod path;
@@ -15,6 +16,7 @@ mod start;
 mod tests;
 mod trial;
 
+use self::chance::Chance;
 use self::drain::{Drain, Drains, Finding, Quiet};
 use self::losses::{ALL, Losses};
 use self::path::Path;
@@ -84,6 +86,7 @@ pub(super) struct Lean {
     /// Drains without effect while losses were this connection's own.
     quiet: Quiet,
     losses: Losses,
+    chance: Chance,
     trials: Trials,
     rivals: Rivals,
     drains: Drains,
@@ -174,8 +177,12 @@ impl Lean {
         if round.is_used() {
             // A burst that is lost stays in flight until it is noticed, and what comes waits until this host is
             // called: both look like a spread.
-            let is_seen = self.losses.last.get() <= ALL / 8 && self.path.step <= ON_TIME;
-            self.path.spread.note(u64::from(is_seen) * round.spread());
+            let lost = self.losses.last.get();
+            let is_seen = lost <= ALL / 8 || self.chance.is_seen(self.path.base());
+            let is_seen = is_seen && self.path.step <= ON_TIME;
+            self.path
+                .spread
+                .note(u64::from(is_seen) * round.spread(lost));
         } else if self.phase != Phase::Yielding {
             self.trials.learn(&self.losses);
         }
@@ -185,8 +192,8 @@ impl Lean {
         }
         match self.phase {
             Phase::Steady => self.on_steady_losses(round),
-            Phase::Yielding => self.on_own_losses(round),
-            Phase::Start | Phase::Competing => {}
+            Phase::Competing | Phase::Yielding => self.on_followed_losses(round),
+            Phase::Start => {}
         }
     }
 
@@ -229,7 +236,7 @@ impl Lean {
         if !round.is_limited() {
             return; // this window was not used, so that it does not fill the queue
         }
-        let target = self.target(round.rtt(), queue);
+        let target = self.target(round.rtt(), queue.min(round.rtt() - self.usual()));
         // Half of the way to the target in each round: this converges from both sides in a few round trips
         // (FAST TCP).
         self.set_window(self.window / 2 + target / 2);
@@ -261,9 +268,21 @@ impl Lean {
         target.saturating_add(noise).min(most)
     }
 
+    /// A round trip as it usually is without a queue, where the floor does not tell: of a round of few frames the
+    /// shortest round trip says little on a path with jitter, and a window that follows it stays small. Zero
+    /// otherwise, and where losses may be those of a queue.
+    fn usual(&self) -> Micros {
+        if self.window < FEW * self.path.mtu && self.chance.is_seen(self.path.base()) {
+            self.chance.usual()
+        } else {
+            Micros::ZERO
+        }
+    }
+
     /// The largest window in bytes, by what has come through in the last rounds.
     fn most(&self) -> u32 {
-        let fits = bytes_in(self.rates.max(), self.path.floor() + self.path.spread.min());
+        let floor = self.path.floor().max(self.usual());
+        let fits = bytes_in(self.rates.max(), floor + self.path.spread.min());
         // A quarter more while the rate grows, an eighth otherwise. What is lost by chance does not come
         // through, and has to be added.
         let more = if self.is_growing { ALL / 4 } else { ALL / 8 };
@@ -307,6 +326,7 @@ impl Lean {
             (Phase::Steady, _) => {
                 self.phase = Phase::Competing;
                 self.trials.stop();
+                self.trials.follow(self.losses.recent.get(), round.now);
                 self.take_back();
             }
             _ => {}
@@ -343,12 +363,16 @@ impl Lean {
     /// What a connection with this window sees when it asks whether losses are its own.
     fn view(&self, window: u32, round: &Round) -> View {
         let is_few = window < FEW * self.path.mtu;
+        let is_crowded = is_few || self.path.is_long(self.window) || !self.path.is_trusted();
+        let is_chance = self.chance.is_seen(self.path.base());
         View {
             now: round.now,
             window,
             is_used: round.is_used(),
-            is_crowded: is_few || self.path.is_long(self.window) || !self.path.is_trusted(),
-            is_steady: self.path.is_steady(),
+            is_chance,
+            is_overflow: self.chance.is_refuted(),
+            is_crowded: is_crowded && !is_chance,
+            is_steady: self.path.is_steady() || is_chance,
             least: (12 * self.path.smoothed).min(Micros::from_secs(1)),
         }
     }
@@ -379,8 +403,8 @@ impl Lean {
         self.rivals.forget(self.window, now);
     }
 
-    /// Losses of a connection whose losses were its own, at the end of a round.
-    fn on_own_losses(&mut self, round: &Round) {
+    /// Losses of a connection that follows them, at the end of a round.
+    fn on_followed_losses(&mut self, round: &Round) {
         let mut view = self.view(self.uncut.unwrap_or(0), round);
         // Drains have shown that there is no queue, and so no other connection in it.
         let is_quiet = self.quiet.is_proved(&self.path);
@@ -417,6 +441,9 @@ impl Controller for Lean {
     fn on_ack(&mut self, ack: &Ack) {
         self.path.on_ack(ack);
         self.losses.note(ack.frames, 0, ack.sent);
+        if let Some(rtt) = ack.rtt {
+            self.chance.sample(rtt.into(), ack.sent);
+        }
         let is_over = self.round.on_ack(ack);
         if self.phase == Phase::Start {
             self.on_start(ack);
@@ -430,6 +457,7 @@ impl Controller for Lean {
         // A mark has no bytes: nothing was lost.
         if trouble.bytes > 0 {
             self.losses.note(0, 1, trouble.sent);
+            self.chance.on_loss(trouble.sent);
         }
         match trouble.signal {
             // A router that marks keeps its queue too short to be seen: only marks tell.

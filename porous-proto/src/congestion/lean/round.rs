@@ -1,7 +1,8 @@
 //! One round trip after the other: what each has shown, and how fast data arrived in the recent ones.
 
+use super::losses::ALL;
 use crate::congestion::Ack;
-use crate::stats::{per_second, time_of};
+use crate::stats::{per_second, scaled, time_of};
 use crate::time::{Instant, Micros};
 
 /// A minute stands for all times that are longer, so that nothing can overflow.
@@ -57,9 +58,10 @@ impl Round {
 
     /// How much longer a frame takes to come through than the fastest of the round. In jitter samples of the
     /// round trip do not tell: they are of frames that overtake others. What is in flight and the rate at which
-    /// it arrives do (Little's law).
-    pub(super) fn spread(&self) -> Micros {
-        time_of(self.flight, self.rate()).min(LONGEST) - self.rtt()
+    /// it arrives do (Little's law), without the part of 1024 in flight that is lost.
+    pub(super) fn spread(&self, lost: u32) -> Micros {
+        let flight = scaled(self.flight, (ALL - lost).into(), ALL.into());
+        time_of(flight, self.rate()).min(LONGEST) - self.rtt()
     }
 
     /// Whether the window or the pace held data back at some time.

@@ -397,7 +397,7 @@ fn a_connection_that_was_wrong_about_losses_recovers() {
     let now = line.now;
     line.loss = Some(50);
     line.lean.phase = Phase::Yielding;
-    line.lean.trials.own(20, 0, now);
+    line.lean.trials.follow(20, now);
     line.rounds(20);
     assert!(line.lean.window < FEW * MTU, "{}", line.lean.window);
     line.run(60);
@@ -418,7 +418,7 @@ fn a_path_that_was_taken_for_too_long_is_corrected() {
     assert!(line.lean.path.floor() > (60 * MS).into());
     // All lose a frame, and drain.
     line.lean.phase = Phase::Yielding;
-    line.lean.trials.own(100, 0, line.now);
+    line.lean.trials.follow(100, line.now);
     line.trouble(Signal::Loss, line.now);
     line.others = 10_000;
     line.rounds(6);

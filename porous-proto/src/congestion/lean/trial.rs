@@ -21,6 +21,9 @@ const FRAMES: u32 = 2048;
 /// Losses after which a window that follows losses is judged.
 const LOSSES_AGAIN: u32 = 16;
 
+/// The same where losses come at any round trip.
+const LOSSES_BY_CHANCE: u32 = 4;
+
 /// Time to the second trial; four times as long to each further one, up to a minute.
 const WAIT: Micros = Micros::from_secs(4);
 
@@ -31,6 +34,10 @@ pub(super) struct View {
     pub(super) window: u32,
     /// True if the window held data back for most of the round.
     pub(super) is_used: bool,
+    /// True if frames are lost at any round trip, short or long.
+    pub(super) is_chance: bool,
+    /// True if frames are lost while round trips are long.
+    pub(super) is_overflow: bool,
     /// True if other connections are likely to be in the queue. One of many cannot tell by a trial whether
     /// losses are chance: its own window hardly changes them.
     pub(super) is_crowded: bool,
@@ -77,7 +84,7 @@ pub(super) struct Trials {
     pub(super) chance: u32,
     /// The part, in 1024ths, that is lost while the window is not used.
     unused: u32,
-    /// The part, in 1024ths, that was lost when the window was found to be too large, and when that was.
+    /// The part, in 1024ths, that was lost when the window began to follow losses, and when that was.
     own: u32,
     found: Instant,
 }
@@ -174,10 +181,15 @@ impl Trials {
         }
     }
 
-    /// A round of a connection whose losses were its own. `view` is that of the window before the last cut.
+    /// A round of a connection that follows losses. `view` is that of the window before the last cut.
     /// Returns whether they are chance by now.
     pub(super) fn are_chance(&mut self, losses: &mut Losses, view: &View) -> bool {
-        if losses.lost < LOSSES_AGAIN || view.now.since(self.found) < view.least {
+        let needed = if view.is_chance {
+            LOSSES_BY_CHANCE
+        } else {
+            LOSSES_AGAIN
+        };
+        if losses.lost < needed || view.now.since(self.found) < view.least {
             return false;
         }
         let is_many = losses.part() > self.own.min(MOST) / 2 && losses.part() < MOST;
@@ -198,9 +210,14 @@ impl Trials {
     }
 
     /// This part is lost because the window is too large.
-    pub(super) const fn own(&mut self, part: u32, window: u32, now: Instant) -> Verdict {
-        (self.own, self.found) = (part, now);
+    const fn own(&mut self, part: u32, window: u32, now: Instant) -> Verdict {
+        self.follow(part, now);
         Verdict::Own(window)
+    }
+
+    /// The window follows losses from now on; this part is lost.
+    pub(super) const fn follow(&mut self, part: u32, now: Instant) {
+        (self.own, self.found) = (part, now);
     }
 
     /// Losses are chance, for some time.
@@ -220,7 +237,9 @@ impl Trials {
         // As much is lost also where the window is not used.
         let is_unused = self.unused > 0 && part <= 2 * self.unused + ALL / 100;
         let is_known = self.is_known(part, view.now) || view.is_crowded && is_unused;
-        view.is_used && part >= LEAST && !is_known
+        // What a trial has found is no longer so where others are, and the queue overflows.
+        let is_over = view.is_crowded && view.is_overflow;
+        view.is_used && part >= LEAST && (!is_known || is_over)
     }
 
     /// Whether far more is lost now than by chance: twice as much, and one in 25.

@@ -405,6 +405,31 @@ pub(super) const ROADS: &[Row] = &[
         &[(Goodput, AtLeast(70.0)), (FalselyLost, AtMost(2.0))],
     ),
     road(
+        "jitter-loss",
+        "20 Mbit/s, RTT 60 ms, jitter of 10 ms either way in order, and 10 % lost by chance.",
+        "rate=20000 rtt=60 jit=10 loss=10 flow=ME",
+        &[(Goodput, AtLeast(35.0))],
+    ),
+    road(
+        "jitter-loss-far",
+        "10 Mbit/s, RTT 150 ms, jitter of 40 ms either way in order, and 10 % lost by chance each way. 5 % of it are \
+         63 kB/s.",
+        "rtt=150 jit=40 loss=10 aloss=10 flow=ME",
+        &[(Goodput, AtLeast(5.0))],
+    ),
+    road(
+        "jitter-loss-reorder",
+        "The same, and datagrams overtake each other.",
+        "rtt=150 jit=40 jre=1 loss=10 aloss=10 flow=ME",
+        &[(Goodput, AtLeast(65.0))],
+    ),
+    road(
+        "loss-5-slow",
+        "5 % lost by chance at 1 Mbit/s, RTT 40 ms: never more than five frames are under way.",
+        "rate=1000 rtt=40 loss=5 flow=ME",
+        &[(Goodput, AtLeast(70.0))],
+    ),
+    road(
         "loss-10",
         "10 % lost by chance at 20 Mbit/s, RTT 60 ms.",
         "rate=20000 rtt=60 loss=10 flow=ME",

@@ -1,0 +1,229 @@
+//! Whether frames are lost by chance. Where a queue overflows, frames are lost while round trips are longest;
+//! by chance they are lost at any time.
+
+use crate::time::{Instant, Micros};
+
+/// Samples of the round trip that are remembered, so that one from before a loss is among them when the loss is
+/// noticed.
+const SAMPLES: usize = 8;
+
+/// The mean round trip is that of the last 2 to this power of samples or so. Samples count, and not time: what is
+/// sent is lost, and more is sent while the window is large.
+const MEMORY: u32 = 8;
+
+/// Binary digits after the point of times.
+const POINT: u32 = 16;
+
+/// The mean distance from the mean, in what scores are told in.
+const ONE: i64 = 1 << 10;
+
+/// No sample counts for more than this, so that no single one decides.
+const MOST: i64 = 2 * ONE;
+
+/// The score of losses by chance is less than this, above or below zero. Of 24 losses by chance it is, in
+/// nineteen of twenty cases; with a queue that overflows it is one or more.
+const LOW: i64 = ONE / 5 * 2;
+
+/// The score of losses in a queue that overflows is mostly more than this.
+const HIGH: i64 = ONE / 5 * 3;
+
+/// Losses that have to be seen.
+const LEAST: u32 = 8;
+
+/// Losses that are remembered.
+const LOSSES: u32 = 32;
+
+/// A score of one stands for so many losses at the beginning: a queue is to be expected.
+const EXPECTED: u32 = 3;
+
+/// The least mean distance from the mean that is jitter.
+const JITTER: Micros = Micros::from_millis(2);
+
+/// A longer round trip than a minute is taken for a minute, so that nothing can overflow.
+const LONGEST: Micros = Micros::from_secs(60);
+
+/// What is known of the round trips that were seen before frames were lost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chance {
+    /// When the frames of the last samples were sent, the newest first, and their round trips.
+    sent: [Instant; SAMPLES],
+    rtts: [i64; SAMPLES],
+    /// The number of samples; it ends at 2 to the power of [`MEMORY`].
+    samples: u32,
+    /// The mean round trip, and the mean distance of one from it.
+    mean: i64,
+    deviation: i64,
+    /// How far above the mean round trips are before losses, in mean distances.
+    score: i64,
+    losses: u32,
+    /// When the frame was sent whose sample counted for the last loss.
+    counted: Instant,
+}
+
+impl Default for Chance {
+    fn default() -> Self {
+        Self {
+            sent: [Instant::default(); SAMPLES],
+            rtts: [0; SAMPLES],
+            samples: 0,
+            mean: 0,
+            deviation: 0,
+            score: ONE,
+            losses: 0,
+            counted: Instant::default(),
+        }
+    }
+}
+
+/// A time with digits after the point.
+const fn precise(time: Micros) -> i64 {
+    // At most 26 binary digits are left of it.
+    (time.get() as i64) << POINT
+}
+
+impl Chance {
+    /// A frame that was sent at `sent` had this round trip.
+    #[inline]
+    pub(super) fn sample(&mut self, rtt: Micros, sent: Instant) {
+        let rtt = precise(rtt.min(LONGEST));
+        self.sent.copy_within(..SAMPLES - 1, 1);
+        self.rtts.copy_within(..SAMPLES - 1, 1);
+        (self.sent[0], self.rtts[0]) = (sent, rtt);
+        self.samples = (self.samples + 1).min(1 << MEMORY);
+        // The first samples count for more.
+        let weight = self.samples.ilog2();
+        let off = rtt - self.mean;
+        self.mean += off >> weight;
+        self.deviation += (off.abs() - self.deviation) >> weight;
+    }
+
+    /// A frame that was sent at `sent` was lost.
+    pub(super) fn on_loss(&mut self, sent: Instant) {
+        // A sample from before the loss: an overflow ends as soon as frames are lost.
+        let before = self.sent.iter().position(|&it| it < sent);
+        let before = before.unwrap_or(SAMPLES - 1);
+        // Frames that are lost together are one loss.
+        if self.samples == 0 || self.sent[before] == self.counted {
+            return;
+        }
+        self.counted = self.sent[before];
+        let off = (self.rtts[before] - self.mean) * ONE / self.deviation.max(1 << POINT);
+        self.losses = (self.losses + 1).min(LOSSES);
+        let weight = (self.losses + EXPECTED).min(LOSSES);
+        self.score += (off.clamp(-MOST, MOST) - self.score) / i64::from(weight);
+    }
+
+    /// Whether frames are lost at any round trip, on a path of which the shortest is `base`. In a queue that is kept
+    /// full by many, and where there is none, round trips are nearly the same when frames are lost and when they
+    /// are not: that says nothing.
+    pub(super) fn is_seen(&self, base: Micros) -> bool {
+        self.losses >= LEAST && self.score.abs() < LOW && self.is_uneven(base)
+    }
+
+    /// Whether frames are lost while round trips are long, as where a queue overflows.
+    pub(super) const fn is_refuted(&self) -> bool {
+        self.losses >= LEAST && self.score > HIGH
+    }
+
+    /// A round trip as it usually is, rather too short.
+    pub(super) fn usual(&self) -> Micros {
+        let usual = (self.mean - self.deviation) >> POINT;
+        Micros::new(u64::try_from(usual).unwrap_or_default())
+    }
+
+    /// Whether round trips differ from each other by as much as from the shortest, as by jitter. They hardly do where
+    /// a queue never becomes empty.
+    fn is_uneven(&self, base: Micros) -> bool {
+        let least = precise(JITTER).max(self.mean / 32);
+        self.deviation >= least && 3 * self.deviation >= self.mean - precise(base.min(LONGEST))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Micros = Micros::from_millis(50);
+
+    /// Frames a millisecond apart, of which the `n`th has the round trip `rtt(n)` and is lost if `is_lost(n, rtt)`.
+    fn seen(rtt: impl Fn(u64) -> u64, is_lost: impl Fn(u64, u64) -> bool) -> Chance {
+        let mut chance = Chance::default();
+        for n in 1..2000 {
+            let sent = Instant::from_micros(n * 1000);
+            let rtt = rtt(n);
+            if is_lost(n, rtt) {
+                chance.on_loss(sent);
+            } else {
+                chance.sample(Micros::from_millis(rtt), sent);
+            }
+        }
+        chance
+    }
+
+    /// Between 50 and 69 ms, without a pattern.
+    const fn jitter(n: u64) -> u64 {
+        50 + n * 7919 % 1009 % 20
+    }
+
+    #[test]
+    fn losses_at_any_round_trip_are_chance() {
+        let chance = seen(jitter, |n, _| n % 11 == 0);
+        assert!(chance.is_seen(BASE), "{chance:?}");
+        assert!(!chance.is_refuted(), "{chance:?}");
+        let usual = chance.usual();
+        let range = Micros::from_millis(53)..Micros::from_millis(57);
+        assert!(range.contains(&usual), "{usual:?}");
+    }
+
+    #[test]
+    fn losses_where_a_queue_overflows_are_no_chance() {
+        // A queue that grows for 100 frames, overflows, and becomes empty.
+        let chance = seen(|n| 50 + n % 100 / 5, |n, _| n % 100 > 96);
+        assert!(!chance.is_seen(BASE), "{chance:?}");
+        assert!(chance.is_refuted(), "{chance:?}");
+    }
+
+    #[test]
+    fn losses_over_a_queue_that_never_ends_say_nothing() {
+        // Round trips differ by less than from the shortest.
+        let chance = seen(|n| 40 + jitter(n), |n, _| n % 11 == 0);
+        assert!(!chance.is_seen(BASE), "{chance:?}");
+        assert!(!chance.is_refuted(), "{chance:?}");
+    }
+
+    #[test]
+    fn losses_without_jitter_say_nothing() {
+        let chance = seen(|n| 50 + n * 7919 % 1009 % 2, |n, _| n % 11 == 0);
+        assert!(!chance.is_seen(BASE), "{chance:?}");
+    }
+
+    #[test]
+    fn few_losses_say_nothing() {
+        let chance = seen(jitter, |n, _| n > 10 && n <= 80 && n % 11 == 0);
+        assert_eq!(chance.losses, 7);
+        assert!(!chance.is_seen(BASE), "{chance:?}");
+    }
+
+    #[test]
+    fn frames_that_are_lost_together_are_one_loss() {
+        let chance = seen(jitter, |n, _| (100..200).contains(&n));
+        assert_eq!(chance.losses, 1);
+    }
+
+    #[test]
+    fn no_sample_overflows() {
+        let mut chance = Chance::default();
+        chance.on_loss(Instant::ZERO);
+        for n in 0..20 {
+            let rtt = if n % 2 == 0 {
+                Micros::MAX
+            } else {
+                Micros::ZERO
+            };
+            chance.sample(rtt, Instant::from_micros(n));
+            chance.on_loss(Instant::from_micros(u64::MAX));
+        }
+        assert!(chance.usual() <= LONGEST);
+        assert!(chance.score.abs() <= MOST);
+    }
+}

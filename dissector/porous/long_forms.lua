@@ -5,7 +5,7 @@ return function(porous)
     local long_forms = {}
     porous.long_forms = long_forms
 
-    local VERSION = 0xffff0002
+    local VERSION = 1
     local TAG = 16
     -- The least and the most bytes of a public key, by suites; those of other suites are not known.
     local KEY_BYTES = { [1] = { 32, 32 }, [2] = { 32, 32 } }
@@ -20,7 +20,7 @@ return function(porous)
     -- True if the datagram begins with a whole long form of this version, or of one near to it.
     function long_forms.is_likely(bytes)
         local byte0, low, high = bytes:byte(1, 3)
-        local is_ours = #bytes >= 23 and NAMES[byte0] and bytes:sub(5, 7) == "\0\255\255"
+        local is_ours = #bytes >= 23 and NAMES[byte0] and bytes:sub(5, 7) == "\0\0\0"
         return is_ours and low + 256 * high >= 20 and low + 256 * high <= #bytes - 3
     end
 

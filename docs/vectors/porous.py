@@ -14,7 +14,7 @@ from basics import Reader, Refused, crc32c, demand, expand, from_id64, id64, num
 
 HERE = Path(__file__).resolve().parent
 
-VERSION = 0xFFFF0002
+VERSION = 1
 MOST_MESSAGES = 128
 SHORTEST_FRAGMENT = 256
 KEY_BYTES = {1: (32, 32), 2: (32, 32)}
@@ -664,8 +664,9 @@ def complaint(vector):
 
 
 def main():
-    files = sorted(HERE.glob("*.json"))
-    vectors = [vector for file in files for vector in json.loads(file.read_text())]
+    files = sorted([*HERE.glob("*.json"), *HERE.glob("conversations/*.json")])
+    # Some lines of conversations are no datagrams.
+    vectors = [line for file in files for line in json.loads(file.read_text()) if "name" in line]
     wrong = [(vector["name"], text) for vector in vectors if (text := complaint(vector))]
     for name, text in wrong:
         print(f"{name}: {text}", file=sys.stderr)

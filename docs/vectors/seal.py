@@ -164,7 +164,7 @@ def check_noise():
 
 
 def long(byte0, nonce_self, nonce_peer, body):
-    return struct.pack("<BHI", byte0, 20 + len(body), 0xFFFF0002) + nonce_self + nonce_peer + body
+    return struct.pack("<BHI", byte0, 20 + len(body), 1) + nonce_self + nonce_peer + body
 
 
 def covered(form):

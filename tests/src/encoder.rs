@@ -7,7 +7,7 @@ use crc::{CRC_32_ISCSI, Crc};
 use siphasher::sip::SipHasher13;
 
 /// The version field of long forms.
-pub const VERSION: u32 = 0xFFFF_0002;
+pub const VERSION: u32 = 1;
 
 /// The length in bytes to which a request is padded.
 pub const PADDED: usize = 1200;

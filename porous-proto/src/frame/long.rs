@@ -4,9 +4,9 @@ use crate::wire::{NoRoom, Reader, Writer};
 
 use super::Malformed;
 
-/// The version of the protocol that this crate speaks: until the protocol is released, `0xFFFF_0000` and the
-/// number of the latest change of the wire (`docs/wire.md`, "What may change"; `deviations.md` C20).
-pub(crate) const VERSION: u32 = 0xFFFF_0002;
+/// The version of the protocol that this crate speaks. It stays as long as hosts of earlier releases understand
+/// what this crate sends (`docs/wire.md`, "What may change, and what never"; `deviations.md` C20).
+pub(crate) const VERSION: u32 = 1;
 
 /// Byte 0 of every long form: the two upper bits, of which one is that of QUIC's long header.
 pub(crate) const LONG: u8 = 0xC0;

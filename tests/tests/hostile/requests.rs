@@ -211,7 +211,8 @@ fn a_cookie_that_comes_to_a_listener_is_not_answered() {
 #[test]
 fn a_request_of_another_version_is_refused_if_it_can_be() {
     case(|scene| {
-        for (address, version) in (STRANGER..).zip(NUMBERS) {
+        let others = NUMBERS.into_iter().filter(|&it| it != encoder::VERSION);
+        for (address, version) in (STRANGER..).zip(others) {
             let mut datagram = encoder::long(0xC0, version, [9, 0], &[]);
             assert_eq!(scene.deliver(address, &datagram), UNPADDED, "{version}");
             datagram.resize(1200, 0xEE);

@@ -2,7 +2,7 @@
 
 use porous_tests::encoder::{VERSION, long};
 
-use super::offers::{ANSWERS, ASKS, bytes};
+use super::offers::{ANSWERS, ASKS, BEFORE_RELEASE, bytes};
 use super::vector::Vector;
 
 /// The body of a REJ.
@@ -35,7 +35,7 @@ fn refusals() -> Vec<Vector> {
         [0, 0],
         [1, 1],
         [u32::MAX, 1],
-        [VERSION - 1, VERSION - 1],
+        [BEFORE_RELEASE, BEFORE_RELEASE],
         [VERSION + 1, VERSION],
     ];
     let versions = versions.map(|[newest, oldest]| {

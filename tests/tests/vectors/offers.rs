@@ -6,6 +6,9 @@ use porous_tests::encoder::{VERSION, long, parameter};
 pub(crate) const ASKS: u64 = 0xA7A6_A5A4_A3A2_A1A0;
 pub(crate) const ANSWERS: u64 = 0xB7B6_B5B4_B3B2_B1B0;
 
+/// What the version field said last before version 1.
+pub(crate) const BEFORE_RELEASE: u32 = 0xFFFF_0002;
+
 pub(crate) const REQ: u8 = 0xC0;
 pub(crate) const REQ_WITH_COOKIE: u8 = 0xC1;
 pub(crate) const ACK: u8 = 0xD0;

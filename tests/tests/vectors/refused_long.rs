@@ -161,22 +161,22 @@ fn ids_and_versions() -> Vec<Vector> {
             ),
             (
                 "ACK of another version",
-                long(ACK, 1, [ASKS, ANSWERS], &body),
+                long(ACK, 2, [ASKS, ANSWERS], &body),
                 Version,
             ),
             (
                 "DISC of another version",
-                long(0xF0, 1, [ASKS, ANSWERS], &reason),
+                long(0xF0, 2, [ASKS, ANSWERS], &reason),
                 Version,
             ),
             (
                 "DISC_ACK of another version",
-                long(0xF1, 1, [ASKS, ANSWERS], &[]),
+                long(0xF1, 2, [ASKS, ANSWERS], &[]),
                 Version,
             ),
             (
                 "REQ of another version, nonce_self 0",
-                long(REQ, 1, [0, 0], &[]),
+                long(REQ, 2, [0, 0], &[]),
                 BadValue,
             ),
         ],
@@ -318,7 +318,7 @@ fn optional() -> Vec<Vector> {
 fn behind() -> Vec<Vector> {
     let offer = Parameters::least();
     let disc = long(0xF0, VERSION, [ASKS, ANSWERS], &[0; 4]);
-    let old = long(REQ, 1, [ASKS, ANSWERS], &offer.body(&ID));
+    let old = long(REQ, 2, [ASKS, ANSWERS], &offer.body(&ID));
     let two = |one: Vec<u8>, other: Vec<u8>| [one, other].concat();
     let zeros = [vec![0; 99], vec![1]].concat();
     refused(

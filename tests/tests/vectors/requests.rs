@@ -2,7 +2,7 @@
 
 use porous_tests::encoder::{VERSION, long};
 
-use super::offers::{ANSWERS, ASKS, Parameters, REQ, bytes, padded};
+use super::offers::{ANSWERS, ASKS, BEFORE_RELEASE, Parameters, REQ, bytes, padded};
 use super::vector::Vector;
 
 pub(crate) fn all() -> Vec<Vector> {
@@ -186,12 +186,12 @@ fn others() -> Vec<Vector> {
         [&head.concat(), rest].concat()
     };
     let requests = [
-        ("nothing more", head(0xC0, 1, &[])),
+        ("nothing more", head(0xC0, 2, &[])),
         ("version 0 with a flag", head(0xC1, 0, &[1, 2, 3])),
         ("every flag", head(0xCF, u32::MAX, &bytes(100))),
         (
-            "the version before this one",
-            head(0xC0, VERSION - 1, &bytes(30)),
+            "the last number before version 1",
+            head(0xC0, BEFORE_RELEASE, &bytes(30)),
         ),
         (
             "the next version",

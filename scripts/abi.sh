@@ -3,8 +3,9 @@
 # `porous-ffi/abi` keeps. What was added passes. What was changed or removed fails: a program that was compiled
 # before would break.
 #
-# usage: scripts/abi.sh [--bless]
+# usage: scripts/abi.sh [--bless | --against FOLDER]
 #        --bless writes the interface as it is now. Raise POROUS_ABI with it, if the change breaks programs.
+#        --against names the folder of another interface that was kept, such as that of a release.
 #
 # It is the header that is looked at, through a library of empty functions: a host's inside, which the library's
 # own debug information tells, is nobody's interface. That the library has these functions with these types is
@@ -20,7 +21,13 @@ work=$(cd "$CARGO_TARGET_DIR/abi" && pwd)
 source scripts/lib/steps.sh
 need abigail-tools gcc
 
-kept=porous-ffi/abi/porous-0.1
+name=porous-0.1
+kept=porous-ffi/abi/$name
+if [[ ${1:-} == --against ]]; then
+    kept=$2/$name
+    # Releases whose first two numbers differ need not have the same interface, and their libraries other names.
+    [[ -e $kept.xml ]] || { echo "skipped: $2 keeps another interface than $name"; exit; }
+fi
 awk '/^POROUS_API/ { is_function = 1 }
     is_function && /;$/ { sub(/;$/, " { __builtin_trap(); }"); is_function = 0 }
     { print }' porous-ffi/include/porous.h >"$work/porous.c"

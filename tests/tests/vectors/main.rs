@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+mod conversations;
 mod endings;
 mod frames;
 mod handshakes;

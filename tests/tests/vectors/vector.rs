@@ -34,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) is_crc: bool,
     /// True if the connection is sealed: then there is no check.
     pub(crate) is_sealed: bool,
+    /// The nonces of the sender and of the receiver.
+    pub(crate) nonces: [u64; 2],
     /// One past the newest frame id that came.
     pub(crate) next_frame: u64,
     /// One past the newest id of an own frame that was acknowledged.
@@ -47,6 +49,7 @@ impl Context {
         window: 4096,
         is_crc: false,
         is_sealed: false,
+        nonces: NONCES,
         next_frame: 0,
         next_acknowledged: 0,
     };
@@ -69,7 +72,7 @@ impl Context {
     pub(crate) fn append_check(&self, id: u64, acked: Option<u64>, short: &mut Vec<u8>) {
         let check = encoder::Check {
             is_crc: self.is_crc,
-            nonces: NONCES,
+            nonces: self.nonces,
         };
         check.append(id, acked, short);
     }
@@ -92,10 +95,30 @@ impl Context {
                 } else {
                     Integrity::Header
                 },
-                nonces: NONCES,
+                nonces: self.nonces,
                 next: self.next_frame,
                 acked: self.next_acknowledged,
             }),
+        }
+    }
+
+    /// The context as it stands in a file.
+    pub(crate) fn from_json(json: &Value) -> Self {
+        let number = |name: &str| json[name].as_u64().unwrap();
+        let nonce = |at: usize| {
+            let text = json["nonces"][at].as_str();
+            text.map_or(0, |text| {
+                u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
+            })
+        };
+        Self {
+            connection_id_len: usize::try_from(number("connection_id_bytes")).unwrap(),
+            window: u32::try_from(number("n_q")).unwrap(),
+            is_crc: json["check"] == "all",
+            is_sealed: json["sealed"] == true,
+            nonces: [0, 1].map(nonce),
+            next_frame: number("next_frame"),
+            next_acknowledged: number("next_acknowledged"),
         }
     }
 
@@ -110,7 +133,7 @@ impl Context {
             json["sealed"] = true.into();
         } else {
             json["check"] = if self.is_crc { "all" } else { "head" }.into();
-            json["nonces"] = NONCES.map(fields::id64).to_vec().into();
+            json["nonces"] = self.nonces.map(fields::id64).to_vec().into();
         }
         json
     }

@@ -38,7 +38,9 @@ built() {
     commit=$(git rev-parse --verify --quiet "refs/tags/$tag^{commit}")
     if [[ $(cat "$folder/commit" 2>/dev/null) != "$commit" ]]; then
         rm -rf "$folder" && mkdir -p "$folder/source"
-        git archive "$commit" | tar -x -C "$folder/source" || return
+        # With the time of now: that of the commit would be older than what another tag has left in the target folder,
+        # and cargo would take that for the program of this one.
+        git archive "$commit" | tar -xm -C "$folder/source" || return
         # One folder for all tags, as most of what they compile is the same.
         (cd "$folder/source" && CARGO_TARGET_DIR=$work/target cargo build --quiet --locked --package porous-cli) || return
         cp "$work/target/debug/porous" "$folder/porous" && echo "$commit" >"$folder/commit"

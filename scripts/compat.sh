@@ -50,6 +50,8 @@ built() {
 # listening COMMAND...: starts a command that listens, and sets `address`.
 listening() {
     local out=$work/listening.$((++listeners))
+    # Here and not by the command beside: an earlier run may have left an address in it.
+    : >"$out"
     "$@" >"$out" 2>&1 &
     children+=("$!")
     for ((tries = 0; tries < 300; tries++)); do

@@ -6,7 +6,7 @@
 //! host. What is behind a pointer is touched by the functions of `pointers` and `sized` alone. So the header may
 //! promise that only a pointer that points nowhere, and memory that is shorter than it says, do harm.
 //!
-//! This is the only crate of the project with `unsafe`.
+//! This is the only crate of the workspace with `unsafe`.
 #![no_std]
 #![expect(
     non_camel_case_types,

@@ -75,8 +75,8 @@
 //!
 //! [`UdpHost::spawn`] moves a host into a thread, which answers and acknowledges at once, however
 //! long the game's ticks are: no connection times out while a level is loaded, and the measured round
-//! trip is that of the network. The game has a [`HostThread`], whose methods queue commands and never
-//! block:
+//! trip is that of the network. The game has a [`HostThread`], whose methods queue commands and do not
+//! block, but for `close` and `wait`:
 //!
 //! ```
 //! use core::time::Duration;

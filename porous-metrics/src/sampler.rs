@@ -141,6 +141,8 @@ impl Sampler {
             .absolute(stats.connected);
         self.counter(HANDSHAKES, "step", "source_full")
             .absolute(stats.source_full);
+        self.counter(HANDSHAKES, "step", "overloaded")
+            .absolute(stats.overloaded);
     }
 
     fn count_frames(&self, frames: FrameStats) {

@@ -143,6 +143,20 @@ fn counters_are_what_the_host_has_counted() {
 }
 
 #[test]
+fn newcomers_that_an_overloaded_host_refuses_are_counted() {
+    let mut crowd = Crowd::new(1);
+    for _ in 0..30 {
+        crowd.run(100 * MS, |_| true);
+        crowd.server.handle_backlog(crowd.now, true);
+    }
+    crowd.clients.connect(crowd.now, 1).unwrap();
+    crowd.run(50 * MS, |_| true);
+    let values = Watch::new().sample(&crowd);
+    let name = "porous_handshakes_total{host=lobby,step=overloaded}";
+    assert_eq!(counter(&values, name), 1);
+}
+
+#[test]
 fn peers_are_counted_by_state_and_measured() {
     let mut crowd = Crowd::new(5);
     let peers = crowd.peers();
@@ -307,7 +321,7 @@ fn no_label_is_of_a_peer() {
         values.into_keys().collect::<BTreeSet<_>>()
     };
     let few = names(1);
-    assert_eq!(few.len(), 4 + 17 + 3 + 4 + 3 + 5);
+    assert_eq!(few.len(), 4 + 17 + 4 + 4 + 3 + 5);
     assert_eq!(names(40), few);
     assert!(
         few.iter().all(|name| name.contains("{host=lobby")),

@@ -5,7 +5,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 13] = [
+    "bevy",
+    "godot/core",
+    "porous-message",
     "porous-metrics",
     "porous-mio",
     "porous-proto",

@@ -164,18 +164,41 @@ impl Multiplayer {
     }
 
     /// A server, whose host listens.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, SERVER, Status};
+    ///
+    /// let here = Multiplayer::server();
+    /// assert_eq!((here.status(), here.unique_id()), (Status::Connected, SERVER));
+    /// ```
     #[must_use]
     pub const fn server() -> Self {
         Self::new(Role::Server)
     }
 
     /// A client, whose host connects to this peer.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, Status};
+    /// use porous_std::{Config, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", Config::client())?;
+    /// let server = host.connect("127.0.0.1:4000".parse()?)?;
+    /// assert_eq!(Multiplayer::client(server).status(), Status::Connecting);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn client(server: PeerId) -> Self {
         Self::new(Role::Client { server, id: 0 })
     }
 
     /// An end without a host: nothing happens to it.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, Status};
+    ///
+    /// assert_eq!(Multiplayer::closed().status(), Status::Disconnected);
+    /// ```
     #[must_use]
     pub const fn closed() -> Self {
         Self::new(Role::Closed)
@@ -183,6 +206,23 @@ impl Multiplayer {
 
     /// Takes in what has happened at the host, until there is a signal. Emit it, with whatever a game does then, and
     /// call this again until it returns `None`. Then take the packets.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, with_channels};
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", with_channels(Config::new(), 8)?)?;
+    /// host.listen(Listen::Open)?;
+    /// let mut here = Multiplayer::server();
+    /// host.step()?; // once a frame
+    /// while let Some(signal) = here.poll(&mut host) {
+    ///     println!("{signal:?}"); // emitted
+    /// }
+    /// while let Some(packet) = here.get_packet() {
+    ///     println!("{} says {:?}", packet.peer, packet.payload);
+    /// }
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     pub fn poll<N: Net>(&mut self, net: &mut N) -> Option<Signal> {
         loop {
             if self.role == Role::Closed {
@@ -343,6 +383,19 @@ impl Multiplayer {
     /// # Errors
     ///
     /// See [`Error`]. After [`Error::TooSlow`] the other peers have the packet, after any other error nobody has.
+    ///
+    /// ```
+    /// use porous_godot_core::{Error, Multiplayer, with_channels};
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", with_channels(Config::new(), 8)?)?;
+    /// host.listen(Listen::Open)?;
+    /// let mut here = Multiplayer::server();
+    /// assert!(here.put_packet(&mut host, "to all that are there".into()).is_ok());
+    /// here.set_target_peer(7);
+    /// assert_eq!(here.put_packet(&mut host, "to one".into()), Err(Error::UnknownPeer));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     pub fn put_packet<N: Net>(&mut self, net: &mut N, packet: Bytes) -> Result<(), Error> {
         if self.status() != Status::Connected {
             return Err(Error::Unconfigured);
@@ -424,6 +477,17 @@ impl Multiplayer {
     /// # Errors
     ///
     /// [`Error::UnknownPeer`] if it is not there.
+    ///
+    /// ```
+    /// use porous_godot_core::{Error, Multiplayer, with_channels};
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", with_channels(Config::new(), 8)?)?;
+    /// host.listen(Listen::Open)?;
+    /// let mut here = Multiplayer::server();
+    /// assert_eq!(here.disconnect_peer(&mut host, 7, false), Err(Error::UnknownPeer));
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     pub fn disconnect_peer<N: Net>(
         &mut self,
         net: &mut N,
@@ -470,6 +534,14 @@ impl Multiplayer {
     }
 
     /// Forgets everything, without signals. The host, which the caller drops, tells each peer once.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, Status};
+    ///
+    /// let mut here = Multiplayer::server();
+    /// here.close();
+    /// assert_eq!(here.status(), Status::Disconnected);
+    /// ```
     pub fn close(&mut self) {
         self.role = Role::Closed;
         self.roster.clear();
@@ -479,56 +551,128 @@ impl Multiplayer {
     }
 
     /// Takes the next packet.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// let mut here = Multiplayer::server();
+    /// assert_eq!(here.get_packet(), None); // nobody is there
+    /// ```
     pub fn get_packet(&mut self) -> Option<Packet> {
         self.waiting.pop_front()
     }
 
     /// The next packet, which stays.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert!(Multiplayer::server().next_packet().is_none());
+    /// ```
     #[must_use]
     pub fn next_packet(&self) -> Option<&Packet> {
         self.waiting.front()
     }
 
     /// Packets that can be taken.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert_eq!(Multiplayer::server().available_packet_count(), 0);
+    /// ```
     #[must_use]
     pub fn available_packet_count(&self) -> usize {
         self.waiting.len()
     }
 
     /// Unreliable packets that found no room in the send budget of a peer.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert_eq!(Multiplayer::server().dropped(), 0);
+    /// ```
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
     /// Whom packets go to: 0 all, an id that peer, a negative id all but that peer.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// let mut here = Multiplayer::server();
+    /// here.set_target_peer(-7); // all but the peer 7
+    /// ```
     pub const fn set_target_peer(&mut self, target: i32) {
         self.target = target;
     }
 
     /// How packets are sent. Reliable at first.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, TransferMode};
+    ///
+    /// let mut here = Multiplayer::server();
+    /// here.set_transfer_mode(TransferMode::UnreliableOrdered);
+    /// assert_eq!(here.transfer_mode(), TransferMode::UnreliableOrdered);
+    /// ```
     pub const fn set_transfer_mode(&mut self, mode: TransferMode) {
         self.mode = mode;
     }
 
     /// How packets are sent.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, TransferMode};
+    ///
+    /// assert_eq!(Multiplayer::server().transfer_mode(), TransferMode::Reliable);
+    /// ```
     #[must_use]
     pub const fn transfer_mode(&self) -> TransferMode {
         self.mode
     }
 
     /// The channel of Godot on which packets are sent. 0 at first.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// let mut here = Multiplayer::server();
+    /// here.set_transfer_channel(3);
+    /// assert_eq!(here.transfer_channel(), 3);
+    /// ```
     pub const fn set_transfer_channel(&mut self, channel: i32) {
         self.channel = channel;
     }
 
     /// The channel of Godot on which packets are sent.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert_eq!(Multiplayer::server().transfer_channel(), 0);
+    /// ```
     #[must_use]
     pub const fn transfer_channel(&self) -> i32 {
         self.channel
     }
 
     /// Whether a server refuses newcomers, who then know at once that it is full. Peers stay.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, with_channels};
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", with_channels(Config::new(), 8)?)?;
+    /// host.listen(Listen::Open)?;
+    /// let mut here = Multiplayer::server();
+    /// here.set_refuse_new_connections(&mut host, true); // the match has begun
+    /// assert!(here.is_refusing_new_connections());
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     pub fn set_refuse_new_connections<N: Net>(&mut self, net: &mut N, yes: bool) {
         self.refuses = yes;
         if self.role == Role::Server {
@@ -537,12 +681,24 @@ impl Multiplayer {
     }
 
     /// Whether newcomers are refused.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert!(!Multiplayer::server().is_refusing_new_connections());
+    /// ```
     #[must_use]
     pub const fn is_refusing_new_connections(&self) -> bool {
         self.refuses
     }
 
     /// Whether there is a connection.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, Status};
+    ///
+    /// assert_eq!(Multiplayer::server().status(), Status::Connected);
+    /// ```
     #[must_use]
     pub const fn status(&self) -> Status {
         match self.role {
@@ -553,6 +709,12 @@ impl Multiplayer {
     }
 
     /// The id of this end; 0 while it has none.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert_eq!(Multiplayer::closed().unique_id(), 0);
+    /// ```
     #[must_use]
     pub const fn unique_id(&self) -> i32 {
         match self.role {
@@ -563,24 +725,53 @@ impl Multiplayer {
     }
 
     /// The connection to the peer with this id, for questions to the host.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert!(Multiplayer::server().connection(7).is_none());
+    /// ```
     #[must_use]
     pub fn connection(&self, id: i32) -> Option<PeerId> {
         self.roster.get(id).map(|member| member.peer)
     }
 
     /// True of a server.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert!(Multiplayer::server().is_server());
+    /// ```
     #[must_use]
     pub const fn is_server(&self) -> bool {
         matches!(self.role, Role::Server)
     }
 
     /// Whether packets between clients can go through the server: unless this end is closed.
+    ///
+    /// ```
+    /// use porous_godot_core::Multiplayer;
+    ///
+    /// assert!(!Multiplayer::closed().is_server_relay_supported());
+    /// ```
     #[must_use]
     pub const fn is_server_relay_supported(&self) -> bool {
         !matches!(self.role, Role::Closed)
     }
 
     /// The bytes of the largest packet to every peer that is there; without any, those of the default configuration.
+    ///
+    /// ```
+    /// use porous_godot_core::{Multiplayer, with_channels};
+    /// use porous_std::{Config, Listen, UdpHost};
+    ///
+    /// let mut host = UdpHost::bind("127.0.0.1:0", with_channels(Config::new(), 8)?)?;
+    /// host.listen(Listen::Open)?;
+    /// let here = Multiplayer::server();
+    /// assert_eq!(here.max_packet_size(&host), 1 << 20);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn max_packet_size<N: Net>(&self, net: &N) -> usize {
         const DEFAULT: usize = 1 << 20;

@@ -162,7 +162,10 @@ impl Display for Refusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Version { oldest, newest } => {
-                write!(f, "the remote host speaks versions {oldest} to {newest}")
+                write!(
+                    f,
+                    "the remote host speaks versions {oldest:#010x} to {newest:#010x}"
+                )
             }
             Self::Incompatible { application_id } => {
                 write!(

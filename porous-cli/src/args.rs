@@ -241,6 +241,8 @@ pub(crate) struct SwarmArgs {
 /// hosts sent, whether or not the link then lost them. Overhead is the wire bytes beyond the delivered
 /// bytes of the application, in percent of the latter. Loss is the protocol's own estimate, of both
 /// directions together.
+///
+/// The host that --trace and --pcap record is the server.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct DemoArgs {

@@ -320,7 +320,7 @@
 #define POROUS_OUTCOME_SKIPPED 2
 /** It is not sent again, and will not arrive as far as this host knows. */
 #define POROUS_OUTCOME_LOST 3
-/** Its time to live was over before it arrived. */
+/** Its time to live, or unreliable_age_us, was over before it arrived. */
 #define POROUS_OUTCOME_EXPIRED 4
 /** It was cancelled, or replaced by one with the same key. */
 #define POROUS_OUTCOME_CANCELLED 5
@@ -331,7 +331,7 @@
 #define POROUS_REASON_BY_US 2
 /** This host disconnected, and the remote host may not know. */
 #define POROUS_REASON_GOODBYE_UNANSWERED 3
-/** This host connected, and nothing at all came back. */
+/** This host connected, and nothing at all came back; or a peer that was let in has sent nothing. */
 #define POROUS_REASON_NEVER_ANSWERED 4
 
 /**
@@ -345,7 +345,7 @@
 #define POROUS_REASON_LOST_BY_PEER 7
 /** The path no longer carries datagrams of 512 bytes. */
 #define POROUS_REASON_PATH_TOO_NARROW 8
-/** The remote host came back with a new connection. */
+/** The remote host came back with a new connection, or a client with the same id of its token has another one. */
 #define POROUS_REASON_RESTARTED 9
 /** The system cannot send to any of the addresses. */
 #define POROUS_REASON_UNREACHABLE 10
@@ -357,7 +357,7 @@
 #define POROUS_REASON_REFUSED_VERSION 20
 /** The remote host is of another application, `application_id`. */
 #define POROUS_REASON_REFUSED_INCOMPATIBLE 21
-/** The remote host has as many peers as it allows. */
+/** The remote host has as many peers as it allows, drains, or is overloaded. */
 #define POROUS_REASON_REFUSED_FULL 22
 /** The remote application does not want the connection, and says `data`; or this one has refused it. */
 #define POROUS_REASON_REFUSED_APPLICATION 23

@@ -35,7 +35,7 @@ pub const POROUS_OUTCOME_DELIVERED: u32 = 1;
 pub const POROUS_OUTCOME_SKIPPED: u32 = 2;
 /// It is not sent again, and will not arrive as far as this host knows.
 pub const POROUS_OUTCOME_LOST: u32 = 3;
-/// Its time to live was over before it arrived.
+/// Its time to live, or unreliable_age_us, was over before it arrived.
 pub const POROUS_OUTCOME_EXPIRED: u32 = 4;
 /// It was cancelled, or replaced by one with the same key.
 pub const POROUS_OUTCOME_CANCELLED: u32 = 5;
@@ -46,7 +46,7 @@ pub const POROUS_REASON_BY_PEER: u32 = 1;
 pub const POROUS_REASON_BY_US: u32 = 2;
 /// This host disconnected, and the remote host may not know.
 pub const POROUS_REASON_GOODBYE_UNANSWERED: u32 = 3;
-/// This host connected, and nothing at all came back.
+/// This host connected, and nothing at all came back; or a peer that was let in has sent nothing.
 pub const POROUS_REASON_NEVER_ANSWERED: u32 = 4;
 /// This host connected, and the remote host neither accepted nor refused in time; or the program left a
 /// POROUS_EVENT_REQUEST without an answer.
@@ -57,7 +57,7 @@ pub const POROUS_REASON_SILENT: u32 = 6;
 pub const POROUS_REASON_LOST_BY_PEER: u32 = 7;
 /// The path no longer carries datagrams of 512 bytes.
 pub const POROUS_REASON_PATH_TOO_NARROW: u32 = 8;
-/// The remote host came back with a new connection.
+/// The remote host came back with a new connection, or a client with the same id of its token has another one.
 pub const POROUS_REASON_RESTARTED: u32 = 9;
 /// The system cannot send to any of the addresses.
 pub const POROUS_REASON_UNREACHABLE: u32 = 10;
@@ -69,7 +69,7 @@ pub const POROUS_REASON_INTERNAL_ERROR: u32 = 12;
 pub const POROUS_REASON_REFUSED_VERSION: u32 = 20;
 /// The remote host is of another application, `application_id`.
 pub const POROUS_REASON_REFUSED_INCOMPATIBLE: u32 = 21;
-/// The remote host has as many peers as it allows.
+/// The remote host has as many peers as it allows, drains, or is overloaded.
 pub const POROUS_REASON_REFUSED_FULL: u32 = 22;
 /// The remote application does not want the connection, and says `data`; or this one has refused it.
 pub const POROUS_REASON_REFUSED_APPLICATION: u32 = 23;

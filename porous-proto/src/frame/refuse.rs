@@ -88,7 +88,8 @@ pub enum Refusal {
         /// The application id of the remote host.
         application_id: u64,
     },
-    /// The remote host has as many peers as it allows. There may be room later.
+    /// The remote host has as many peers as it allows, or as many of one source; or it lets nobody in now, as it
+    /// drains or is overloaded. There may be room later.
     Full,
     /// The remote application does not want the connection, and says this.
     Application(RefusalData),

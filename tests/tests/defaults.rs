@@ -251,6 +251,30 @@ fn the_table_of_the_small_configuration_is_right() {
     assert_eq!(rows, 5);
 }
 
+/// Each row of the table for C has fields, as the header names them, and the value of all of them.
+#[test]
+fn the_table_of_the_configuration_of_c_is_right() {
+    let pages = files(&["md"]);
+    let page = pages.iter().find(|file| file.path == "docs/c.md");
+    let (_, part) = page
+        .and_then(|page| page.text.split_once("## Configuration"))
+        .expect("the section");
+    let shown = format!("{:?}", Config::new());
+    let part = part.split("\n## ").next().unwrap_or(part);
+    let mut rows = 0;
+    for row in part.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for name in cells[1].split(", ").map(|name| name.trim_matches('`')) {
+            rows += 1;
+            let name = name.strip_suffix("_us").unwrap_or(name);
+            let log2 = format!("{name}_log2");
+            let has = field(&shown, name).or_else(|| field(&shown, &log2));
+            assert_eq!(Some(said_value(cells[2])), has, "{row}");
+        }
+    }
+    assert_eq!(rows, 18);
+}
+
 /// The default keepalive is longer than a quarter of the default timeout, which is therefore what counts.
 #[test]
 fn the_default_keepalive_is_what_a_quarter_of_the_timeout_leaves() {

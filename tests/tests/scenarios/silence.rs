@@ -214,3 +214,29 @@ fn a_lone_packet_after_an_outage_comes_a_round_trip_later() {
         assert_eq!(pair.receive_all(B).len(), 1);
     }
 }
+
+/// T23, and "When the system suspends the program" of `docs/loops.md`: the clock of the program goes on meanwhile, or
+/// stands still.
+#[test]
+fn a_program_that_was_suspended_for_minutes_is_told_within_two_seconds() {
+    let suspended = Duration::from_secs(120);
+    for stood_still in [0, 120_000_000] {
+        let mut pair = quiet_pair(seed(), line());
+        pair.world.hitch(A, suspended);
+        pair.world.run_for(suspended - Duration::from_millis(1));
+        pair.world.jump_clock(A, -stood_still);
+        assert_told(
+            &mut pair,
+            B,
+            (DisconnectReason::Silent, 0),
+            "A was suspended",
+        );
+        pair.world.run_for(Duration::from_secs(2));
+        assert_told(
+            &mut pair,
+            A,
+            (DisconnectReason::LostByPeer, 0),
+            "B has given up",
+        );
+    }
+}

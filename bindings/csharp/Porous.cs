@@ -1104,7 +1104,8 @@ namespace Porous
             }
         }
 
-        /// <summary>As ConnectAny, for a connection that nobody on the way can read or change.</summary>
+        /// <summary>As ConnectAny, for a connection that no listener can read, and nobody can change. Its key, a psk or a
+        /// ticket proves the server; without one an attacker in between can be the other end.</summary>
         public ulong ConnectSealed(Address[] to, Credentials with)
         {
             ulong peer;

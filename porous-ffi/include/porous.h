@@ -1822,9 +1822,10 @@ porous_status porous_public_key(const uint8_t *secret,
 
 #if defined(POROUS_WITH_SEAL)
 /**
- * As porous_connect_any, for a connection that nobody on the way can read or change. If the remote host does not
- * seal, the attempt ends as POROUS_REASON_REFUSED_SECURITY: no host falls back to a plain connection. The
- * configuration of the host has to name suites.
+ * As porous_connect_any, for a connection that no listener can read, and nobody can change. That the other end is
+ * the server that is meant, and no attacker in between, follows from its key, a psk or a ticket in `with`. If the
+ * remote host does not seal, the attempt ends as POROUS_REASON_REFUSED_SECURITY: no host falls back to a plain
+ * connection. The configuration of the host has to name suites.
  *
  * Errors: those of porous_connect_any; POROUS_ERR_NOT_SEALED, POROUS_ERR_SERVER_KEY, POROUS_ERR_TICKET_MALFORMED
  * for a token that is none.

@@ -1019,7 +1019,8 @@ class Host {
   /// Says how the host seals, from now on. Copies are kept of it and its keys.
   Status set_security(const Security& security) noexcept { return Status(porous_set_security(get(), &security)); }
 
-  /// As connect_any(), for a connection that nobody on the way can read or change.
+  /// As connect_any(), for a connection that no listener can read, and nobody can change. Its key, a psk or a ticket
+  /// proves the server; without one an attacker in between can be the other end.
   template <class List>
   Result<Peer> connect_sealed(const List& addresses, const Credentials& with) noexcept {
     const Address* first = addresses.data();

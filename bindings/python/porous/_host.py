@@ -167,7 +167,8 @@ class BaseHost:
         checked(library.set_security(self._host, security.raw()))
 
     def connect_sealed(self, to: Union[Address, str, Sequence[Union[Address, str]]], with_: Credentials) -> int:
-        """As connect_any(), for a connection that nobody on the way can read or change."""
+        """As connect_any(), for a connection that no listener can read, and nobody can change. Its key, a psk or a
+        ticket proves the server; without one an attacker in between can be the other end."""
         to = [to] if isinstance(to, (Address, str)) else to
         places = (RawAddress * len(to))(*map(raw_address, to))
         peer = ctypes.c_uint64()

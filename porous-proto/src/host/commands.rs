@@ -263,8 +263,9 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         self.attempt(now, targets, greeting, |handshake, _| handshake)
     }
 
-    /// As [`connect_any`](Self::connect_any), for a connection that is sealed: nobody on the way can read
-    /// what is sent, or change it, or say anything in the name of one of the two hosts. If the remote host
+    /// As [`connect_any`](Self::connect_any), for a connection that is sealed: a listener can read nothing of it, and
+    /// nobody can change what is sent on it. That the other end is the server that is meant, and no attacker in
+    /// between, follows from what the [`Credentials`] name: the server's key, a psk or a token. If the remote host
     /// does not seal, or has no suite of ours, the attempt ends as
     /// [`Refused(Security)`](crate::Refusal::Security): there is no way back to a plain connection.
     /// [`Peer::secured`](crate::Peer::secured) tells more once it is connected.

@@ -41,10 +41,10 @@ impl Bug {
 #[cfg(feature = "canary")]
 pub(crate) fn strikes(bug: Bug) -> bool {
     cage::BUG.with(|caged| {
-        let (active, count) = caged.get();
+        let (active, every, count) = caged.get();
         let opportunity = active == Some(bug);
-        caged.set((active, count + u64::from(opportunity)));
-        opportunity && count % cage::EVERY == cage::EVERY - 1
+        caged.set((active, every, count + u64::from(opportunity)));
+        opportunity && count % every == every - 1
     })
 }
 
@@ -57,7 +57,20 @@ pub(crate) const fn strikes(_: Bug) -> bool {
 /// Lets a bug loose in all hosts of this thread, or none.
 #[cfg(feature = "canary")]
 pub fn release(bug: Option<Bug>) {
-    cage::BUG.with(|caged| caged.set((bug, 0)));
+    release_each(cage::EVERY, bug);
+}
+
+/// As [`release`], for a bug that strikes at each `every`th opportunity: for runs that have few.
+#[cfg(feature = "canary")]
+pub fn release_each(every: u64, bug: Option<Bug>) {
+    cage::BUG.with(|caged| caged.set((bug, every.max(1), 0)));
+}
+
+/// The opportunities of the bug so far that is loose in this thread: they decide when it strikes.
+#[cfg(feature = "canary")]
+#[must_use]
+pub fn opportunities() -> u64 {
+    cage::BUG.with(|caged| caged.get().2)
 }
 
 #[cfg(feature = "canary")]
@@ -67,7 +80,10 @@ mod cage {
     /// The opportunities for one strike: a bug that always strikes would be no art to find.
     pub(super) const EVERY: u64 = 16;
 
+    /// A bug, the opportunities for one strike, and those so far.
+    type Caged = (Option<super::Bug>, u64, u64);
+
     std::thread_local! {
-        pub(super) static BUG: Cell<(Option<super::Bug>, u64)> = const { Cell::new((None, 0)) };
+        pub(super) static BUG: Cell<Caged> = const { Cell::new((None, EVERY, 0)) };
     }
 }

@@ -216,6 +216,30 @@ impl AnswerLimits {
         }
     }
 
+    /// Writes what is left of each limit: nothing of the many addresses that were never answered.
+    #[cfg(feature = "audit")]
+    pub(super) fn view(&self, out: &mut dyn core::fmt::Write) -> core::fmt::Result {
+        let Self {
+            addresses,
+            all,
+            resets,
+            #[cfg(feature = "seal")]
+            agreements,
+            address_interval: _,
+            interval: _,
+            share,
+            longest: _,
+        } = self;
+        let answered = addresses.iter().enumerate();
+        for (place, Allowance(full)) in answered.filter(|(_, full)| full.0 > Instant::ZERO) {
+            write!(out, "{place} {full:?} ")?;
+        }
+        write!(out, "{all:?} {resets:?} {share:?}")?;
+        #[cfg(feature = "seal")]
+        write!(out, "{agreements:?}")?;
+        Ok(())
+    }
+
     /// `rate`: the most bytes a second that the host may send to all.
     pub(super) fn set_host_rate(&mut self, rate: u32, now: Instant) {
         self.share.set_rate(share(rate), now);

@@ -22,6 +22,8 @@ mod slot_mask;
 mod steps;
 mod strangers;
 mod table;
+#[cfg(feature = "audit")]
+mod view;
 
 use alloc::boxed::Box;
 

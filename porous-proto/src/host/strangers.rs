@@ -42,6 +42,20 @@ impl<A: Address> Strangers<A> {
         }
     }
 
+    /// Writes all that decides how strangers are answered. A hash tells the keys of cookies.
+    #[cfg(feature = "audit")]
+    pub(super) fn view(&self, out: &mut dyn core::fmt::Write) -> core::fmt::Result {
+        let Self {
+            listen,
+            cookies,
+            limits,
+            replies,
+        } = self;
+        let keys = cookies.view();
+        write!(out, "{listen:?} {cookies:?} {keys:?} {replies:?}")?;
+        limits.view(out)
+    }
+
     /// The key under which connection ids hold slots.
     pub(super) fn key_of_ids(&self) -> [u64; 2] {
         [0, 1].map(|half: u8| self.cookies.hash(&("connection ids", half)))

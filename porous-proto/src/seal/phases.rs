@@ -159,8 +159,11 @@ impl fmt::Debug for Sealer {
         let mut shown = f.debug_struct("Sealer");
         shown
             .field("phase", &self.phase)
-            .field("first", &self.first);
-        shown.field("next", &self.next).finish_non_exhaustive()
+            .field("first", &self.first)
+            .field("next", &self.next)
+            .field("began", &self.began)
+            .field("confirmed", &self.confirmed)
+            .finish_non_exhaustive()
     }
 }
 
@@ -295,8 +298,10 @@ impl fmt::Debug for Opener {
         shown
             .field("phase", &self.phase)
             .field("first", &self.first);
+        let previous = self.previous.as_ref().map(|previous| previous.until);
         shown
             .field("forgeries", &self.forgeries)
+            .field("previous", &previous)
             .finish_non_exhaustive()
     }
 }

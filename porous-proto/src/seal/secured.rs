@@ -204,6 +204,11 @@ impl Secured {
 impl fmt::Debug for Secured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Secured");
-        shown.field("suite", &self.suite()).finish_non_exhaustive()
+        shown
+            .field("suite", &self.suite())
+            .field("is_heard", &self.is_heard)
+            .field("was_signed", &self.was_signed)
+            .field("goodbyes", &self.goodbyes)
+            .finish_non_exhaustive()
     }
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use porous_sim::explore::Choices;
 use porous_sim::lab::Controller;
 use porous_std::Policy;
 
@@ -69,6 +70,7 @@ impl PolicyArg {
 pub(crate) enum SimCommand {
     // Described by their arguments.
     Swarm(SwarmArgs),
+    Explore(ExploreArgs),
     Lab(LabArgs),
     Road(RoadArgs),
     Table(TableArgs),
@@ -216,6 +218,45 @@ pub(crate) struct SwarmArgs {
     pub(crate) threads: Option<u16>,
     /// A file for a trace of the world of the first seed, a line for each event
     #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// Tries all that may become of the first datagrams of two or three hosts, within a bound.
+///
+/// In each scene the applications of the hosts do something: they connect, restart, move, say goodbye, fill
+/// windows. Each of the first datagrams arrives, gets lost, arrives twice, behind the next one or two, late, or now
+/// and late again. Every combination is tried once; then the network is good, and every promise has to be kept.
+///
+/// The exit status is 0 if all scenes held, 1 if not, 2 if the arguments are wrong.
+#[derive(Debug, Args)]
+pub(crate) struct ExploreArgs {
+    /// One scene alone [default: all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scene: Option<String>,
+    /// The number of datagrams of which something is chosen
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = value_parser!(u8).range(1..=32))]
+    pub(crate) datagrams: u8,
+    /// The most of these that do not simply arrive [default: all]
+    #[arg(long, value_name = "K", value_parser = value_parser!(u8).range(1..))]
+    pub(crate) faults: Option<u8>,
+    /// Minutes after which no schedule is begun any more
+    #[arg(long, value_name = "M", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) minutes: Option<u32>,
+    /// The number of threads [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Run each schedule to its end, also from states that another one came to before
+    #[arg(long)]
+    pub(crate) every: bool,
+    /// Run this schedule alone, a letter for each datagram: n for now, l lost, t twice, b behind the next one, f behind
+    /// the next two, d delayed, r repeated late
+    #[arg(long, value_name = "TEXT", requires = "scene", conflicts_with_all = ["datagrams", "faults", "minutes", "every", "json"])]
+    pub(crate) schedule: Option<Choices>,
+    /// A file for a trace of that schedule, a line for each event
+    #[arg(long, value_name = "FILE", requires = "schedule")]
     pub(crate) trace: Option<PathBuf>,
     /// A file to write the results to as well, as JSON; - for standard output, and nothing else there
     #[arg(long, value_name = "FILE")]

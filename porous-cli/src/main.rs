@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Sim(SimCommand::Road(args)) => sim::road::main(&args),
         Command::Sim(SimCommand::Table(args)) => sim::lab::table::main(&args),
         Command::Sim(SimCommand::Swarm(args)) => sim::main(&args),
+        Command::Sim(SimCommand::Explore(args)) => sim::explore::main(&args),
         Command::Trace(args) => trace::main(&args),
         Command::Replay(args) => replay::main(&args),
         Command::Token(command) => token::main(&command),

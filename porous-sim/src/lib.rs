@@ -63,6 +63,8 @@ mod config;
 mod damage;
 mod delay;
 mod dice;
+#[cfg(feature = "swarm")]
+pub mod explore;
 mod hash;
 mod intercept;
 #[cfg(feature = "lab")]
@@ -82,6 +84,8 @@ mod station;
 mod stats;
 #[cfg(feature = "swarm")]
 pub mod swarm;
+#[cfg(feature = "swarm")]
+mod threads;
 mod trace;
 #[cfg(feature = "swarm")]
 mod watch;

@@ -1,5 +1,6 @@
 //! `porous sim swarm`: runs many simulated worlds and reports which failed.
 
+pub(crate) mod explore;
 pub(crate) mod lab;
 pub(crate) mod record;
 pub(crate) mod road;

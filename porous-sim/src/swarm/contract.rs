@@ -90,6 +90,8 @@ pub struct Contract {
     named: Vec<(usize, PeerId)>,
     /// The sides and channels that are read without an order.
     unordered: BTreeSet<(usize, u8)>,
+    /// The number of channels of all connections, or a larger one.
+    channels: u8,
 }
 
 impl Contract {
@@ -101,9 +103,18 @@ impl Contract {
             peers: Vec::new(),
             named: Vec::new(),
             unordered: BTreeSet::new(),
+            channels: 255,
         };
         contract.peers.resize_with(sides, BTreeMap::new);
         contract
+    }
+
+    /// A contract without sides, between hosts that have this number of channels.
+    pub(crate) fn with_channels(channels: u8) -> Self {
+        Self {
+            channels,
+            ..Self::new(0)
+        }
     }
 
     /// Adds a side. Returns its number.
@@ -122,13 +133,14 @@ impl Contract {
     /// The application has named a peer, or has heard of it.
     #[doc(hidden)]
     pub fn begin(&mut self, side: usize, peer: PeerId, connected: bool) -> &mut Life {
+        let channels = self.channels;
         let life = self.peers[side].entry(peer).or_insert_with(|| Life {
             asking: false,
             connected: false,
             ended: None,
             readable: false,
             full: false,
-            sent: Model::new(255),
+            sent: Model::new(channels),
             judged: true,
             receipts: BTreeMap::new(),
             delivered: BTreeMap::new(),
@@ -297,6 +309,13 @@ impl Contract {
     #[must_use]
     pub fn token(&self) -> u64 {
         self.named.len() as u64
+    }
+
+    /// The application has read all packets of a peer.
+    pub(crate) fn has_read(&mut self, side: usize, peer: PeerId) {
+        if let Some(life) = self.peers[side].get_mut(&peer) {
+            life.readable = false;
+        }
     }
 
     /// `receive` has given out the packet: in order, once, as it was sent, to one peer only.

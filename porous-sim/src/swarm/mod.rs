@@ -28,6 +28,7 @@ use std::panic::catch_unwind;
 
 pub use contract::{Contract, Life, Wishes};
 pub use report::{Outcome, Report};
+pub(crate) use sealing::Bindings;
 pub use sweep::sweep;
 
 use porous_proto::Policy;
@@ -64,7 +65,7 @@ pub fn run(seed: u64, policy: Option<Policy>, text: bool) -> Outcome {
 }
 
 /// The message of a panic.
-fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().cloned();
     let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
     text.unwrap_or_else(|| "a panic without words".to_string())

@@ -78,12 +78,12 @@ impl Sealing {
 
 /// The sealed connections of a world, by what names their handshakes. Each has two ends.
 #[derive(Debug, Default)]
-pub(super) struct Bindings(BTreeMap<[u8; 32], u8>);
+pub(crate) struct Bindings(BTreeMap<[u8; 32], u8>);
 
 impl Bindings {
     /// Takes note of a peer that is connected. `asked`: this host has asked for a sealed connection, or for a plain
     /// one; `None` if the other host has asked.
-    pub(super) fn note(&mut self, peer: &Peer, asked: Option<bool>) {
+    pub(crate) fn note(&mut self, peer: &Peer, asked: Option<bool>) {
         let secured = peer.secured();
         if let Some(is_sealed) = asked {
             assert_eq!(secured.is_some(), is_sealed, "a connection of another kind");

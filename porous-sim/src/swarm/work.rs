@@ -208,9 +208,7 @@ impl Stage {
             while let Some(packet) = self.world.host_mut(address).receive(peer) {
                 self.contract.received(side, peer, &packet);
             }
-            if let Some(life) = self.contract.peers[side].get_mut(&peer) {
-                life.readable = false;
-            }
+            self.contract.has_read(side, peer);
         }
     }
 

@@ -2,9 +2,8 @@
 //! datagram but by putting together forms of several.
 
 use porous_sim::Passing;
+use porous_sim::explore::Schedule;
 use porous_tests::forge::{has_message, is_request, long, nonces, split};
-
-use crate::schedule::Schedule;
 
 /// The datagrams that an attacker decides about.
 pub(crate) const DECISIONS: usize = 6;

@@ -10,16 +10,14 @@
 extern crate alloc;
 
 mod attacker;
-mod provider;
 mod scene;
-mod schedule;
 
 use core::time::Duration;
 use std::env;
 
 use attacker::{Attacker, DECISIONS, Loss};
+use porous_sim::explore::Schedule;
 use scene::{End, Past, Proof};
-use schedule::Schedule;
 
 /// Decisions of a schedule that are not to let the datagram pass.
 const INTERVENTIONS: usize = 3;

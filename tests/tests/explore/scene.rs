@@ -13,12 +13,11 @@ use porous_proto::{
     ChannelId, Config, Disconnect, DisconnectReason, Event, Instant, Listen, Mode, PeerId,
     PeerState,
 };
+use porous_sim::explore::{Remembering, Schedule};
 use porous_sim::{Intercept, LinkConfig, Seed, World};
 use porous_tests::recorder::Recorder;
 
 use crate::attacker::{Attacker, CLIENT, Datagram, SERVER};
-use crate::provider::Remembering;
-use crate::schedule::Schedule;
 
 /// The time that a datagram takes.
 const DELAY: Duration = Duration::from_millis(20);

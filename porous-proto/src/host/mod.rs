@@ -713,6 +713,22 @@ impl<R: CryptoRng, A: Address> Host<R, A> {
         audit
     }
 
+    /// Writes all that decides what this host does next, where hosts of one configuration are compared; `position`
+    /// tells how far the source of random numbers has come. For tests: the work grows with what the host holds.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    #[cfg(feature = "audit")]
+    #[doc(hidden)]
+    pub fn view(
+        &self,
+        out: &mut dyn core::fmt::Write,
+        position: fn(&R) -> u128,
+    ) -> core::fmt::Result {
+        view::write(self, out, position)
+    }
+
     /// All peers, also those that have ended and linger. For tests.
     #[cfg(any(test, feature = "audit"))]
     #[doc(hidden)]

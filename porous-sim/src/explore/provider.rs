@@ -22,15 +22,6 @@ const MOST: usize = 1 << 16;
 
 /// The cryptography of `porous-crypto`, which remembers what it has computed: agreements on keys take most of the
 /// time of a handshake, and schedules of one scene come to few different ones. For simulations: it keeps secrets.
-///
-/// ```
-/// use porous_proto::seal::{Provider, SecretKey, Suite};
-/// use porous_sim::explore::Remembering;
-///
-/// let (provider, secret) = (Remembering::leaked(), SecretKey::from_bytes([1; 32]));
-/// let [first, again] = [0; 2].map(|_| provider.public_key(Suite::CHACHA_POLY, &secret).unwrap());
-/// assert_eq!(first, again);
-/// ```
 // Both suites have keys of one kind.
 #[derive(Default)]
 pub struct Remembering {
@@ -40,6 +31,15 @@ pub struct Remembering {
 
 impl Remembering {
     /// One that is never dropped, as providers have to live as long as the program.
+    ///
+    /// ```
+    /// use porous_proto::seal::{Provider, SecretKey, Suite};
+    /// use porous_sim::explore::Remembering;
+    ///
+    /// let (provider, secret) = (Remembering::leaked(), SecretKey::from_bytes([1; 32]));
+    /// let [first, again] = [0; 2].map(|_| provider.public_key(Suite::CHACHA_POLY, &secret).unwrap());
+    /// assert_eq!(first, again);
+    /// ```
     #[must_use]
     pub fn leaked() -> &'static Self {
         Box::leak(Box::default())

@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
-use core::fmt::Write as _;
+use core::fmt::{self, Write as _};
 use core::time::Duration;
 
 use porous_proto::{
@@ -387,7 +387,10 @@ impl<'c> Run<'c> {
             return Ok(());
         };
         let left = self.left();
-        let is_known = seen.meet(left, |text| self.view(sent, text));
+        let is_known = seen.meet(left, |text| {
+            let written = self.view(sent, text);
+            written.expect("a text takes what is written");
+        });
         self.chooser.seen = Some(seen);
         match is_known {
             true => Err(Again { left }),
@@ -396,25 +399,23 @@ impl<'c> Run<'c> {
     }
 
     /// Writes all that decides what comes of each choice, and whether it is right.
-    fn view(&self, sent: &[Datagram], text: &mut String) {
-        let written = (|| {
-            let (now, stage) = (self.world.now(), self.stage);
-            // How many there may be is of no account where each datagram that is left may be one.
-            let faults = self.chooser.schedule.left();
-            let faults = (faults < self.left()).then_some(faults);
-            write!(text, "{now:?} {stage:?} {faults:?} {} {sent:?}", self.step)?;
-            self.wire.view(text)?;
-            let (actors, contract) = (&self.actors, &self.contract);
-            write!(text, "{actors:?} {contract:?}")?;
-            write!(text, "{:?} {:?}", self.bindings, self.parting)?;
-            for number in 1..=self.scene.script.hosts {
-                self.world.watch(number).view(text)?;
-                let host = self.world.host(number);
-                host.view(text, crate::ChaCha8Rng::get_word_pos)?;
-            }
-            Ok::<(), core::fmt::Error>(())
-        })();
-        written.expect("a text takes what is written");
+    fn view(&self, sent: &[Datagram], text: &mut String) -> fmt::Result {
+        let (now, stage) = (self.world.now(), self.stage);
+        // How many faults there may be is of no account where each datagram that is left may be one.
+        let faults = self.chooser.schedule.left();
+        let faults = (faults < self.left()).then_some(faults);
+        let step = self.step;
+        write!(text, "{now:?} {stage:?} {faults:?} {step} {sent:?}")?;
+        self.wire.view(text)?;
+        let (actors, contract) = (&self.actors, &self.contract);
+        write!(text, "{actors:?} {contract:?}")?;
+        write!(text, "{:?} {:?}", self.bindings, self.parting)?;
+        for number in 1..=self.scene.script.hosts {
+            self.world.watch(number).view(text)?;
+            let host = self.world.host(number);
+            host.view(text, crate::ChaCha8Rng::get_word_pos)?;
+        }
+        Ok(())
     }
 
     /// All applications look at their hosts.
@@ -527,7 +528,7 @@ mod tests {
             assert_eq!(run.play(), Ok(()));
             assert!(run.has_calmed, "{scene}");
             let mut end = String::new();
-            run.view(&[], &mut end);
+            assert_eq!(run.view(&[], &mut end), Ok(()));
             let calm = seen.text().into();
             let before = futures.entry(calm).or_insert_with(|| (end.clone(), 0));
             assert_eq!(before.0, end, "{scene}: one state, and two ends");

@@ -55,10 +55,11 @@ const MIXED: &[Word] = &{
     words
 };
 
-/// Packets of several datagrams each, in all modes. Nothing follows the first one on its channel, so that what has come
-/// of it in part is given up when its time is over.
+/// Packets of several datagrams each, in all modes. Nothing follows the first two on their channel, so that what has come
+/// of them in part is given up when their time is over; the second datagram has parts of both.
 const LARGE: &[Word] = &[
-    word(0, Mode::Unreliable, 1300),
+    word(0, Mode::Unreliable, 600),
+    word(0, Mode::Unreliable, 600),
     word(1, Mode::Passive, 1300),
     word(1, Mode::Reliable, 1300),
     word(1, Mode::Unreliable, 1300),

@@ -6,20 +6,6 @@ use super::choice::{Choice, Choices};
 
 /// A sequence of choices: how many there are at a point shows when it is reached. The first choice at each point is
 /// to do nothing.
-///
-/// ```
-/// use porous_sim::explore::Schedule;
-///
-/// let mut schedule = Schedule::new(1);
-/// let mut all = Vec::new();
-/// loop {
-///     all.push([schedule.choose(2), schedule.choose(3)]);
-///     if !schedule.advance() {
-///         break;
-///     }
-/// }
-/// assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0]]);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// The choice at each point, and the number of choices there.
@@ -32,6 +18,12 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule that does nothing. At most this number of choices are others than the first.
+    ///
+    /// ```
+    /// let mut schedule = porous_sim::explore::Schedule::new(0);
+    /// assert_eq!(schedule.choose(3), 0);
+    /// assert!(!schedule.advance());
+    /// ```
     #[must_use]
     pub const fn new(interventions: usize) -> Self {
         Self {
@@ -63,6 +55,11 @@ impl Schedule {
     /// # Panics
     ///
     /// If there were other choices at this point before: a run follows from its choices alone.
+    ///
+    /// ```
+    /// let mut schedule = porous_sim::explore::Schedule::new(1);
+    /// assert_eq!([schedule.choose(2), schedule.choose(3)], [0, 0]);
+    /// ```
     pub fn choose(&mut self, count: usize) -> usize {
         let count = if self.left() > 0 { count } else { 1 };
         if self.next == self.points.len() {
@@ -94,6 +91,20 @@ impl Schedule {
     /// # Panics
     ///
     /// If the run has ended before it came to a point to which it came before.
+    ///
+    /// ```
+    /// use porous_sim::explore::Schedule;
+    ///
+    /// let mut schedule = Schedule::new(1);
+    /// let mut all = Vec::new();
+    /// loop {
+    ///     all.push([schedule.choose(2), schedule.choose(3)]);
+    ///     if !schedule.advance() {
+    ///         break;
+    ///     }
+    /// }
+    /// assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0]]);
+    /// ```
     pub fn advance(&mut self) -> bool {
         assert_eq!(
             self.next,

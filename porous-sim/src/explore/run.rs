@@ -31,7 +31,7 @@ const FLUSH: Duration = Duration::from_secs(20);
 const REDIAL: Duration = Duration::from_millis(100);
 
 /// The channels of all hosts.
-const CHANNELS: u8 = 2;
+const CHANNELS: u8 = 3;
 
 /// A schedule before has come to the same state: nothing new comes of going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,11 +55,11 @@ const MIXED: &[Word] = &{
     words
 };
 
-/// Packets of several datagrams each, in all modes. Nothing follows the first two on their channel, so that what has come
-/// of them in part is given up when their time is over; the second datagram has parts of both.
+/// Packets of several datagrams each, in all modes. The channels of the first two take turns by fragment, and nothing
+/// follows there, so that what has come of these two in part is given up when their time is over.
 const LARGE: &[Word] = &[
-    word(0, Mode::Unreliable, 600),
-    word(0, Mode::Unreliable, 600),
+    word(0, Mode::Unreliable, 1300),
+    word(2, Mode::Unreliable, 1300),
     word(1, Mode::Passive, 1300),
     word(1, Mode::Reliable, 1300),
     word(1, Mode::Unreliable, 1300),
@@ -356,7 +356,7 @@ impl Scene {
                 Kind::Paper => Policy::Paper,
                 Kind::Plain | Kind::Sealed => Policy::Modern,
             })
-            .channels(&[Priority::High, Priority::Low])?
+            .channels(&[Priority::High, Priority::Low, Priority::High])?
             .max_datagram(512)?
             .without_path_mtu_discovery()
             .windows(16, 16)?

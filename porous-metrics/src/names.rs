@@ -65,7 +65,8 @@ pub fn describe() {
     describe_counter!(
         HANDSHAKES,
         Unit::Count,
-        "Connections accepted, connections established, requests refused as their source has too many"
+        "Connections accepted, connections established, requests refused as their source has too many or the host \
+         is overloaded"
     );
     describe_counter!(
         FRAMES,

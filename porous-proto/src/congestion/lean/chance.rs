@@ -45,9 +45,8 @@ const LONGEST: Micros = Micros::from_secs(60);
 /// What is known of the round trips that were seen before frames were lost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chance {
-    /// When the frames of the last samples were sent, the newest first, and their round trips.
-    sent: [Instant; SAMPLES],
-    rtts: [i64; SAMPLES],
+    /// The last samples, the newest first.
+    recent: [Sample; SAMPLES],
     /// The number of samples; it ends at 2 to the power of [`MEMORY`].
     samples: u32,
     /// The mean round trip, and the mean distance of one from it.
@@ -57,20 +56,33 @@ pub(super) struct Chance {
     score: i64,
     losses: u32,
     /// When the frame was sent whose sample counted for the last loss.
-    counted: Instant,
+    counted: u32,
+}
+
+/// One sample. It is small, as each peer has some.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    /// When the frame was sent: the last 32 binary digits, in microseconds.
+    sent: u32,
+    /// Its round trip in microseconds.
+    rtt: u32,
+}
+
+/// The last 32 binary digits of a time.
+const fn short(time: Instant) -> u32 {
+    (time.as_micros() & 0xFFFF_FFFF) as u32
 }
 
 impl Default for Chance {
     fn default() -> Self {
         Self {
-            sent: [Instant::default(); SAMPLES],
-            rtts: [0; SAMPLES],
+            recent: [Sample::default(); SAMPLES],
             samples: 0,
             mean: 0,
             deviation: 0,
             score: ONE,
             losses: 0,
-            counted: Instant::default(),
+            counted: 0,
         }
     }
 }
@@ -85,14 +97,16 @@ impl Chance {
     /// A frame that was sent at `sent` had this round trip.
     #[inline]
     pub(super) fn sample(&mut self, rtt: Micros, sent: Instant) {
-        let rtt = precise(rtt.min(LONGEST));
-        self.sent.copy_within(..SAMPLES - 1, 1);
-        self.rtts.copy_within(..SAMPLES - 1, 1);
-        (self.sent[0], self.rtts[0]) = (sent, rtt);
+        let rtt = rtt.min(LONGEST);
+        self.recent.copy_within(..SAMPLES - 1, 1);
+        self.recent[0] = Sample {
+            sent: short(sent),
+            rtt: u32::try_from(rtt.get()).unwrap_or(u32::MAX),
+        };
         self.samples = (self.samples + 1).min(1 << MEMORY);
         // The first samples count for more.
         let weight = self.samples.ilog2();
-        let off = rtt - self.mean;
+        let off = precise(rtt) - self.mean;
         self.mean += off >> weight;
         self.deviation += (off.abs() - self.deviation) >> weight;
     }
@@ -100,14 +114,16 @@ impl Chance {
     /// A frame that was sent at `sent` was lost.
     pub(super) fn on_loss(&mut self, sent: Instant) {
         // A sample from before the loss: an overflow ends as soon as frames are lost.
-        let before = self.sent.iter().position(|&it| it < sent);
-        let before = before.unwrap_or(SAMPLES - 1);
-        // Frames that are lost together are one loss.
-        if self.samples == 0 || self.sent[before] == self.counted {
+        let is_before = |sample: &&Sample| sample.sent.wrapping_sub(short(sent)) > u32::MAX / 2;
+        let before = self.recent.iter().find(is_before);
+        let before = *before.unwrap_or(&self.recent[SAMPLES - 1]);
+        // Frames that are lost together are one loss. Nothing has a round trip of zero but a sample that is not there.
+        if before.rtt == 0 || before.sent == self.counted {
             return;
         }
-        self.counted = self.sent[before];
-        let off = (self.rtts[before] - self.mean) * ONE / self.deviation.max(1 << POINT);
+        self.counted = before.sent;
+        let off = precise(Micros::new(before.rtt.into())) - self.mean;
+        let off = off * ONE / self.deviation.max(1 << POINT);
         self.losses = (self.losses + 1).min(LOSSES);
         let weight = (self.losses + EXPECTED).min(LOSSES);
         self.score += (off.clamp(-MOST, MOST) - self.score) / i64::from(weight);

@@ -137,8 +137,8 @@ impl Chance {
     }
 
     /// Whether frames are lost while round trips are long, as where a queue overflows.
-    pub(super) const fn is_refuted(&self) -> bool {
-        self.losses >= LEAST && self.score > HIGH
+    pub(super) fn is_refuted(&self) -> bool {
+        self.losses >= LEAST && self.score > HIGH && self.has_jitter()
     }
 
     /// A round trip as it usually is, rather too short.
@@ -150,8 +150,12 @@ impl Chance {
     /// Whether round trips differ from each other by as much as from the shortest, as by jitter. They hardly do where
     /// a queue never becomes empty.
     fn is_uneven(&self, base: Micros) -> bool {
-        let least = precise(JITTER).max(self.mean / 32);
-        self.deviation >= least && 3 * self.deviation >= self.mean - precise(base.min(LONGEST))
+        self.has_jitter() && 3 * self.deviation >= self.mean - precise(base.min(LONGEST))
+    }
+
+    /// Whether round trips differ by so much that they tell something of losses.
+    fn has_jitter(&self) -> bool {
+        self.deviation >= precise(JITTER).max(self.mean / 32)
     }
 }
 

@@ -363,7 +363,7 @@ impl Lean {
     /// What a connection with this window sees when it asks whether losses are its own.
     fn view(&self, window: u32, round: &Round) -> View {
         let is_few = window < FEW * self.path.mtu;
-        let is_crowded = is_few || self.path.is_long(self.window) || !self.path.is_trusted();
+        let is_company = is_few || self.path.is_long(self.window) || !self.path.is_trusted();
         let is_chance = self.chance.is_seen(self.path.base());
         View {
             now: round.now,
@@ -371,7 +371,7 @@ impl Lean {
             is_used: round.is_used(),
             is_chance,
             is_overflow: self.chance.is_refuted(),
-            is_crowded: is_crowded && !is_chance,
+            is_company,
             is_steady: self.path.is_steady() || is_chance,
             least: (12 * self.path.smoothed).min(Micros::from_secs(1)),
         }
@@ -408,7 +408,7 @@ impl Lean {
         let mut view = self.view(self.uncut.unwrap_or(0), round);
         // Drains have shown that there is no queue, and so no other connection in it.
         let is_quiet = self.quiet.is_proved(&self.path);
-        view.is_crowded &= !is_quiet;
+        view.is_company &= !is_quiet;
         view.is_steady |= is_quiet;
         if self.trials.are_chance(&mut self.losses, &view) {
             self.on_spurious();

@@ -38,13 +38,20 @@ pub(super) struct View {
     pub(super) is_chance: bool,
     /// True if frames are lost while round trips are long.
     pub(super) is_overflow: bool,
-    /// True if other connections are likely to be in the queue. One of many cannot tell by a trial whether
+    /// True if there are signs of other connections in the queue. One of many cannot tell by a trial whether
     /// losses are chance: its own window hardly changes them.
-    pub(super) is_crowded: bool,
+    pub(super) is_company: bool,
     /// True if the queue does not become longer and shorter.
     pub(super) is_steady: bool,
     /// How long a count has to last, to have seen enough of the path: outages are no losses by chance.
     pub(super) least: Micros,
+}
+
+impl View {
+    /// Whether other connections are likely to be in the queue. Jitter shows the same signs.
+    const fn is_crowded(&self) -> bool {
+        self.is_company && !self.is_chance
+    }
 }
 
 /// What is known of losses at the end of a round.
@@ -82,6 +89,8 @@ pub(super) struct Trials {
     wait: Micros,
     /// The part, in 1024ths, that is lost by chance. At most a third.
     pub(super) chance: u32,
+    /// True if that was found in spite of signs of company.
+    in_company: bool,
     /// The part, in 1024ths, that is lost while the window is not used.
     unused: u32,
     /// The part, in 1024ths, that was lost when the window began to follow losses, and when that was.
@@ -123,7 +132,7 @@ impl Trials {
     fn on_quiet_round(&mut self, losses: &mut Losses, view: &View) -> Verdict {
         // Beside others there is no time for counts.
         let part = losses.recent.get();
-        if view.is_crowded && self.is_doubtful(part, view) {
+        if view.is_crowded() && self.is_doubtful(part, view) {
             return self.own(part, view.window, view.now);
         }
         if losses.lost < LOSSES && losses.all < FRAMES {
@@ -133,7 +142,7 @@ impl Trials {
         losses.begin_anew(view.now);
         let is_doubtful = self.is_doubtful(part, view);
         self.chance -= self.chance.saturating_sub(part) / 8;
-        if is_doubtful && view.is_crowded {
+        if is_doubtful && view.is_crowded() {
             return self.own(part, view.window, view.now);
         }
         if is_doubtful {
@@ -176,7 +185,7 @@ impl Trials {
         } else if is_low || !is_last {
             self.step(Trial { is_low, ..trial }, view)
         } else {
-            self.settle((trial.part + part) / 2, view.now);
+            self.settle((trial.part + part) / 2, view);
             Verdict::Window(trial.window)
         }
     }
@@ -193,9 +202,9 @@ impl Trials {
             return false;
         }
         let is_many = losses.part() > self.own.min(MOST) / 2 && losses.part() < MOST;
-        let are_chance = is_many && !view.is_crowded && view.is_steady;
+        let are_chance = is_many && !view.is_crowded() && view.is_steady;
         if are_chance {
-            self.settle(losses.part(), view.now);
+            self.settle(losses.part(), view);
         } else {
             losses.begin_anew(view.now);
         }
@@ -221,10 +230,11 @@ impl Trials {
     }
 
     /// Losses are chance, for some time.
-    fn settle(&mut self, chance: u32, now: Instant) {
+    fn settle(&mut self, chance: u32, view: &View) {
         self.chance = chance.min(MOST);
+        self.in_company = view.is_company;
         self.wait = (4 * self.wait).clamp(WAIT, LONGEST);
-        self.not_before = now + self.wait;
+        self.not_before = view.now + self.wait;
     }
 
     /// Whether a trial has found this part to be chance, not long ago.
@@ -236,9 +246,9 @@ impl Trials {
     fn is_doubtful(&self, part: u32, view: &View) -> bool {
         // As much is lost also where the window is not used.
         let is_unused = self.unused > 0 && part <= 2 * self.unused + ALL / 100;
-        let is_known = self.is_known(part, view.now) || view.is_crowded && is_unused;
-        // What a trial has found is no longer so where others are, and the queue overflows.
-        let is_over = view.is_crowded && view.is_overflow;
+        let is_known = self.is_known(part, view.now) || view.is_crowded() && is_unused;
+        // What was found in spite of signs of company is no longer so where a queue overflows.
+        let is_over = self.in_company && view.is_crowded() && view.is_overflow;
         view.is_used && part >= LEAST && (!is_known || is_over)
     }
 

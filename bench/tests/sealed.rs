@@ -45,8 +45,11 @@ fn a_message_is_one_datagram_and_sealing_makes_it_twelve_bytes_longer() {
         for [messages, datagrams, _] in [plain, chacha, aes, quinn] {
             assert_eq!(messages, datagrams, "{load}: {outcomes:?}");
         }
+        // A tenth of a byte more or less: each host skips ids at random times, and until it has sent a window of
+        // others, acknowledgements tell of the gap.
         for [messages, _, bytes] in [chacha, aes] {
-            assert_eq!(bytes, plain[2] + 12 * messages, "{load}: {outcomes:?}");
+            let difference = bytes.abs_diff(plain[2] + 12 * messages);
+            assert!(difference < messages / 10, "{load}: {outcomes:?}");
         }
     }
 }

@@ -58,7 +58,7 @@ impl Round {
 
     /// How much longer a frame takes to come through than the fastest of the round. In jitter samples of the
     /// round trip do not tell: they are of frames that overtake others. What is in flight and the rate at which
-    /// it arrives do (Little's law), without the part of 1024 in flight that is lost.
+    /// it arrives do (Little's law). Of 1024 frames in flight `lost` will not arrive, and are not counted.
     pub(super) fn spread(&self, lost: u32) -> Micros {
         let flight = scaled(self.flight, (ALL - lost).into(), ALL.into());
         time_of(flight, self.rate()).min(LONGEST) - self.rtt()

@@ -58,7 +58,7 @@ pub(crate) enum Act {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
     Lost,
-    /// It takes so many milliseconds more.
+    /// It takes this time more, in milliseconds.
     Late(u64),
     /// A router marks it with CE, if it can be marked.
     Marked,
@@ -302,7 +302,7 @@ fn large() -> Vec<(u64, usize, Act)> {
     sends.chain([back, leaves(500, SERVER)]).collect()
 }
 
-/// So many packets on channels 1 and 2 that some leave both windows unseen.
+/// More packets on channels 1 and 2 than the windows hold, so that some leave both unseen.
 fn stream() -> Vec<(u64, usize, Act)> {
     let rounds = 0..30_u8;
     let sends = rounds.flat_map(|round| {

@@ -1,22 +1,20 @@
 //! `porous sim explore`: tries all that may become of the first datagrams of each scene, and reports what failed.
 
 use core::fmt::Write as _;
-use core::num::NonZero;
 use core::time::Duration;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use porous_sim::explore::{self, Bound, Choices, Report, Scene};
 use serde::Serialize;
 
-use super::progress;
+use super::limit::Limit;
+use super::{create, progress, threads};
 use crate::args::ExploreArgs;
-use crate::clock::Clock;
 use crate::exit;
 use crate::json::Json;
 use crate::out::Out;
-use crate::stop::Stop;
 
 /// Explores.
 pub(crate) fn main(args: &ExploreArgs) -> ExitCode {
@@ -35,14 +33,11 @@ fn open(args: &ExploreArgs) -> Result<Opened, String> {
         Some(name) => vec![Scene::named(name).ok_or_else(|| no_scene(name))?],
         None => Scene::all().collect(),
     };
-    let trace = args.trace.as_ref().map(|path| {
-        let cannot = |error| format!("cannot write --trace {}: {error}", path.display());
-        File::create(path).map_err(cannot)
-    });
+    let trace = create(args.trace.as_deref())?;
     let json = args.json.as_deref().map(Json::open).transpose()?;
     Ok(Opened {
         scenes,
-        trace: trace.transpose()?,
+        trace,
         out: Out::new(json),
     })
 }
@@ -86,14 +81,8 @@ fn sweep(args: &ExploreArgs, opened: Opened) -> Result<bool, String> {
     let Opened {
         scenes, mut out, ..
     } = opened;
-    let interrupt = Stop::on_signal().map_err(|error: io::Error| error.to_string())?;
-    let clock = Clock::start();
-    let limit = args
-        .minutes
-        .map(|minutes| Duration::from_secs(60) * minutes);
-    let stop = || interrupt.is_asked() || limit.is_some_and(|limit| clock.elapsed() >= limit);
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = args.threads.map_or(cores, usize::from);
+    let limit = Limit::new(args.minutes)?;
+    let stop = || limit.is_over();
     let datagrams = args.datagrams.into();
     let bound = Bound {
         datagrams,
@@ -102,16 +91,22 @@ fn sweep(args: &ExploreArgs, opened: Opened) -> Result<bool, String> {
     };
     let bar = progress("scenes", scenes.len() as u64);
     let mut all = Vec::new();
-    explore::sweep(&scenes, bound, threads, stop, |scene, report| {
-        if let Some((choices, failure)) = &report.failure {
-            // Or the bar and the lines would overwrite each other.
-            bar.suspend(|| out.print(&told(scene, choices, failure)));
-        }
-        all.push(Explored::new(scene, report));
-        bar.inc(1);
-    });
+    explore::sweep(
+        &scenes,
+        bound,
+        threads(args.threads),
+        stop,
+        |scene, report| {
+            if let Some((choices, failure)) = &report.failure {
+                // Or the bar and the lines would overwrite each other.
+                bar.suspend(|| out.print(&told(scene, choices, failure)));
+            }
+            all.push(Explored::new(scene, report));
+            bar.inc(1);
+        },
+    );
     bar.finish_and_clear();
-    let summary = Summary::new(bound, scenes.len(), all, clock.elapsed());
+    let summary = Summary::new(bound, scenes.len(), all, limit.elapsed());
     out.finish(&summary.text(), &summary)?;
     Ok(summary.failed == 0)
 }

@@ -2,25 +2,25 @@
 
 pub(crate) mod explore;
 pub(crate) mod lab;
+mod limit;
 pub(crate) mod record;
 pub(crate) mod road;
 mod summary;
 
 use core::num::NonZero;
-use core::time::Duration;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use porous_sim::swarm::{self, Outcome};
 
 use crate::args::{PolicyArg, SwarmArgs};
-use crate::clock::Clock;
 use crate::exit;
 use crate::json::Json;
 use crate::out::Out;
-use crate::stop::Stop;
+use limit::Limit;
 use summary::Summary;
 
 /// Runs the swarm.
@@ -38,39 +38,43 @@ fn open(args: &SwarmArgs) -> Result<Opened, String> {
     if args.first.checked_add(args.seeds).is_none() {
         return Err(format!("there are no seeds beyond {}", u64::MAX));
     }
-    let trace = args.trace.as_ref().map(|path| {
-        let cannot = |error| format!("cannot write --trace {}: {error}", path.display());
-        File::create(path).map_err(cannot)
-    });
     let json = args.json.as_deref().map(Json::open).transpose()?;
     Ok(Opened {
-        trace: trace.transpose()?,
+        trace: create(args.trace.as_deref())?,
         out: Out::new(json),
     })
 }
 
+/// The file that `--trace` names.
+fn create(path: Option<&Path>) -> Result<Option<File>, String> {
+    let file = path.map(|path| {
+        let cannot = |error| format!("cannot write --trace {}: {error}", path.display());
+        File::create(path).map_err(cannot)
+    });
+    file.transpose()
+}
+
+/// The number of threads: `asked`, or one for each processor.
+fn threads(asked: Option<u16>) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    asked.map_or(cores, usize::from)
+}
+
 /// Runs the worlds until all have ended or the user stops them. Returns true if all promises were held.
 fn run(args: &SwarmArgs, Opened { trace, mut out }: Opened) -> Result<bool, String> {
-    let text = |error: io::Error| error.to_string();
     let (first, policy) = (args.first, args.policy.map(PolicyArg::policy));
     if let Some(mut trace) = trace {
         // Apart from the sweep, which keeps no text of its worlds.
         let outcome = swarm::run(args.first, policy, true);
         let written = trace.write_all(outcome.text.unwrap_or_default().as_bytes());
-        written.map_err(text)?;
+        written.map_err(|error| error.to_string())?;
     }
-    let interrupt = Stop::on_signal().map_err(text)?;
-    let clock = Clock::start();
-    let limit = args
-        .minutes
-        .map(|minutes| Duration::from_secs(60) * minutes);
-    let stop = || interrupt.is_asked() || limit.is_some_and(|limit| clock.elapsed() >= limit);
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = args.threads.map_or(cores, usize::from);
+    let limit = Limit::new(args.minutes)?;
+    let stop = || limit.is_over();
     let bar = progress("worlds", args.seeds);
     let mut summary = Summary::default();
     let seeds = first..first + args.seeds;
-    swarm::sweep(seeds, policy, threads, stop, |outcome| {
+    swarm::sweep(seeds, policy, threads(args.threads), stop, |outcome| {
         summary.add(&outcome);
         if let Some(failure) = &outcome.failure {
             // Or the bar and the lines would overwrite each other.
@@ -79,7 +83,7 @@ fn run(args: &SwarmArgs, Opened { trace, mut out }: Opened) -> Result<bool, Stri
         bar.inc(1);
     });
     bar.finish_and_clear();
-    let elapsed = clock.elapsed();
+    let elapsed = limit.elapsed();
     let numbers = summary.numbers(elapsed.as_secs_f64());
     out.finish(&summary.text(elapsed.as_secs()), &numbers)?;
     Ok(summary.is_good())

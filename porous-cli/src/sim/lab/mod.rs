@@ -9,7 +9,6 @@ mod runs;
 pub(crate) mod table;
 mod told;
 
-use core::num::NonZero;
 use std::process::ExitCode;
 
 use porous_sim::lab::{self, CONTROLLERS, Controller, Row};
@@ -19,6 +18,7 @@ use crate::exit;
 use crate::json::Json;
 use crate::out::Out;
 use crate::record::Recording;
+use crate::sim::threads;
 use folder::Folder;
 use json::Results;
 use runs::{Plan, Run};
@@ -106,12 +106,6 @@ fn run(args: &LabArgs, opened: Opened) -> Result<bool, String> {
     out.finish("", &Results::new(&runs))?;
     recording.result()?;
     Ok(!runs.iter().any(Run::misses))
-}
-
-/// The number of threads: `asked`, or one for each processor.
-fn threads(asked: Option<u16>) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    asked.map_or(cores, usize::from)
 }
 
 impl Run {

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use porous_sim::lab::{self, Controller, Gate, Measure, Row};
 
+use super::number;
 use super::runs::{self, Plan, Run};
-use super::{number, threads};
 use crate::args::TableArgs;
 use crate::exit::{Failed, wrong};
 use crate::json::print;
-use crate::sim::progress;
+use crate::sim::{progress, threads};
 
 /// Runs the rows, and prints the table.
 pub(crate) fn main(args: &TableArgs) -> ExitCode {

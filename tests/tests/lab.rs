@@ -74,6 +74,13 @@ fn tcp_reno_gets_its_share() {
 }
 
 #[test]
+fn losses_by_chance_leave_most_of_a_line() {
+    hold(&["loss-20", "loss-25", "loss-5-slow"]);
+    // Jitter looks like other connections in the queue, beside which no loss is taken for chance.
+    hold(&["jitter-loss", "jitter-loss-far", "jitter-loss-reorder"]);
+}
+
+#[test]
 fn paths_that_change_or_go_are_not_flooded() {
     hold(&["fall", "black-hole", "no-feedback"]);
 }

@@ -127,6 +127,7 @@ fn is_legible(name: &str, svg: &str) {
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn every_row_is_told_and_drawn_and_nothing_is_written_beside_the_folder() {
     let folder = folder("lab-all");
     // There is none in the first run.

@@ -101,6 +101,17 @@ const PROGRAMS: [(&str, &[&str]); 6] = [
 ];
 
 #[test]
+fn each_function_answers_as_the_header_says() {
+    if !has("gcc", true) {
+        return;
+    }
+    for (name, arguments) in PROGRAMS {
+        run(Command::new(GCC.program(name)).args(arguments));
+    }
+}
+
+#[test]
+#[ignore = "long: .ci/run runs it"]
 fn each_function_answers_as_the_header_says_under_sanitizers() {
     if !has("gcc", true) {
         return;
@@ -129,6 +140,7 @@ fn each_function_answers_as_the_header_says_under_sanitizers() {
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn nothing_is_leaked_or_read_before_it_is_written() {
     if !has("gcc", true) || !has("valgrind", true) {
         return;
@@ -151,6 +163,7 @@ const SEEDS: u32 = 6;
 const CALLS: &str = "20000";
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn calls_in_any_order_with_any_arguments_have_answers() {
     if !has("gcc", true) {
         return;

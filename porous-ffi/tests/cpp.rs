@@ -43,14 +43,22 @@ fn all_run(compiler: &str, options: &[&str], is_shared: bool) {
 }
 
 #[test]
-fn the_programs_run_by_gcc_and_each_standard() {
+fn the_programs_run() {
     if has("g++", true) {
         all_run("g++", &["-std=c++17"], false);
+    }
+}
+
+#[test]
+#[ignore = "long: .ci/run runs it"]
+fn the_programs_run_by_the_next_standard() {
+    if has("g++", true) {
         all_run("g++", &["-std=c++20"], true);
     }
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn the_programs_run_by_clang_and_each_standard() {
     if has("clang++", false) {
         all_run("clang++", &["-std=c++17"], true);
@@ -59,6 +67,7 @@ fn the_programs_run_by_clang_and_each_standard() {
 }
 
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn the_sanitizers_find_nothing() {
     if has("g++", true) {
         let sanitizers = [

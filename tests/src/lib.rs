@@ -5,6 +5,10 @@
 #[doc = include_str!("../../docs/security.md")]
 mod security {}
 
+#[cfg(doctest)]
+#[doc = include_str!("../../porous-message-derive/src/message.md")]
+mod derived {}
+
 extern crate alloc;
 
 pub mod again;

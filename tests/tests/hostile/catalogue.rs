@@ -312,18 +312,21 @@ fn cells_are_read_as_they_are_written() {
 
 /// Every case runs under the policy that hosts have by default, and once more here.
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn all_of_it_holds_under_the_policy_of_the_paper() {
     again::run_with(&[(config::PAPER, 1)], &[NO_CASES]);
 }
 
 /// Every case once more at a host that seals, also what it says to its friend. The attackers have no keys.
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn all_of_it_holds_where_friends_seal() {
     again::run_with(&[(config::SEALED, 1)], &[NO_CASES]);
 }
 
 /// Every case costs up to four times its bounds with the other controllers.
 #[test]
+#[ignore = "long: .ci/run runs it"]
 fn all_of_it_holds_with_every_controller() {
     for number in 1..Congestion::BUILT_IN.len() as u64 {
         again::run_with(&[(config::CONTROLLER, number)], &[NO_CASES]);

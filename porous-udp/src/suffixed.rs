@@ -111,8 +111,9 @@ fn batches_stay_whole_and_each_datagram_in_them_has_its_suffix() {
     assert!(with.len() > 4, "{}", with.len());
     assert_eq!((with.len(), calls_with), (without.len(), calls));
     assert!(with.iter().all(|datagram| datagram.ends_with(SUFFIX)));
-    // What the configuration says counts with the suffix.
-    assert_eq!(with[0].len(), without[0].len());
+    // What the configuration says counts with the suffix. The delay of an acknowledgement takes a few bytes, or none.
+    let difference = with[0].len().abs_diff(without[0].len());
+    assert!(difference < SUFFIX.len(), "{difference}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `porous trace`, `porous replay`, and what other commands record for them.
 
+use core::iter;
+use core::ops::Range;
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -137,6 +139,16 @@ fn a_server_and_its_client_are_recorded_each() {
     }
 }
 
+/// Where the records of a trace have what is between their lengths and their checks.
+fn contents(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let next = |at: usize| {
+        let length = bytes.get(at..)?.first_chunk()?;
+        let start = at + 4;
+        Some(start..start + u32::from_le_bytes(*length) as usize)
+    };
+    iter::successors(next(12), move |content| next(content.end + 4))
+}
+
 #[test]
 fn files_that_are_no_good_are_told_in_one_line() {
     let folder = folder("bad");
@@ -148,8 +160,10 @@ fn files_that_are_no_good_are_told_in_one_line() {
         bytes[at] ^= 0xFF;
         bytes
     };
-    let cut = file("bad", "cut", &bytes[..bytes.len() / 2]);
-    let damaged = file("bad", "damaged", changed(bytes.len() / 2));
+    let middle = contents(&bytes).find(|content| content.end > bytes.len() / 2);
+    let middle = middle.unwrap();
+    let cut = file("bad", "cut", &bytes[..middle.end]);
+    let damaged = file("bad", "damaged", changed(middle.start));
     let version = file("bad", "version", changed(8));
     let other = file("bad", "other", "what is this?");
     let empty = file("bad", "empty", "");
@@ -183,19 +197,12 @@ fn a_replay_that_differs_names_the_record() {
     good(&demo(&["--trace", &trace]));
     let mut bytes = std::fs::read(&trace).unwrap();
     // A datagram that left, with another byte at its end and the check that fits.
-    let mut at = 12;
-    loop {
-        let length = u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
-        let content = at + 4..at + 4 + length;
-        if bytes[content.start] == 16 {
-            bytes[content.end - 1] ^= 1;
-            let check = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
-            let check = check.checksum(&bytes[content.clone()]).to_le_bytes();
-            bytes[content.end..content.end + 4].copy_from_slice(&check);
-            break;
-        }
-        at = content.end + 4;
-    }
+    let content = contents(&bytes).find(|content| bytes[content.start] == 16);
+    let content = content.unwrap();
+    bytes[content.end - 1] ^= 1;
+    let check = crc::Crc::<u32>::new(&crc::CRC_32_ISCSI);
+    let check = check.checksum(&bytes[content.clone()]).to_le_bytes();
+    bytes[content.end..content.end + 4].copy_from_slice(&check);
     std::fs::write(&trace, bytes).unwrap();
     let why = bad(&porous(&["replay", &trace]), 1);
     assert!(why.contains("the replay differs: record "), "{why}");

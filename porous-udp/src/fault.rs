@@ -124,4 +124,26 @@ mod tests {
         assert!(sorted(Fault::Fatal).contains(&9), "EBADF");
         assert!(sorted(Fault::Fatal).contains(&88), "ENOTSOCK");
     }
+
+    /// By the numbers of Winsock.
+    #[cfg(windows)]
+    #[test]
+    fn numbers() {
+        let sorted = |fault| {
+            let of = |code: &i32| Fault::of(&io::Error::from_raw_os_error(*code)) == fault;
+            (10_000..=10_112).filter(of).collect::<Vec<i32>>()
+        };
+        let later = [10_004, 10_035];
+        assert_eq!(sorted(Fault::Later), later, "WSAEINTR, WSAEWOULDBLOCK");
+        let lost = [
+            10_040, 10_042, 10_045, 10_052, 10_053, 10_054, 10_055, 10_060, 10_061,
+        ];
+        assert_eq!(sorted(Fault::Lost), lost);
+        let unreachable = [
+            10_013, 10_022, 10_047, 10_049, 10_050, 10_051, 10_064, 10_065,
+        ];
+        assert_eq!(sorted(Fault::Unreachable), unreachable);
+        assert!(sorted(Fault::Fatal).contains(&10_009), "WSAEBADF");
+        assert!(sorted(Fault::Fatal).contains(&10_038), "WSAENOTSOCK");
+    }
 }

@@ -2,7 +2,7 @@
 # Shows that the core runs everywhere: on targets without std, in WebAssembly, with 32 bits, with
 # big-endian numbers, and with the oldest compiler that it states. docs/portability.md tells more.
 #
-# usage: scripts/portability.sh [builds|wasm|msrv|golden|s390x|i686|windows]...
+# usage: scripts/portability.sh [builds|wasm|msrv|golden|s390x|i686|windows|systems]...
 #        By default all but `golden`, which is the quick part of `s390x`.
 #
 # Needs a stable cargo and Debian's packages; installs missing packages if run by root. Builds are kept
@@ -14,6 +14,8 @@ cd "$(dirname "$0")/.."
 # Crates that need no std, and the targets that they are built for.
 CRATES=(porous-proto porous-smoltcp porous-message porous-crypto porous-token)
 TARGETS=(thumbv7em-none-eabihf riscv32imac-unknown-none-elf aarch64-unknown-none wasm32-unknown-unknown)
+# Systems whose linker and libraries are not needed to check what is compiled for them.
+SYSTEMS=(x86_64-pc-windows-msvc aarch64-pc-windows-msvc aarch64-apple-darwin aarch64-apple-ios aarch64-linux-android armv7-linux-androideabi x86_64-unknown-freebsd x86_64-unknown-netbsd x86_64-unknown-openbsd x86_64-unknown-linux-musl)
 # Crates that state the workspace's `rust-version`.
 MSRV_CRATES=(porous-proto porous-sim porous-udp porous-std porous-mio porous-tokio porous-message-derive porous-message porous-crypto porous-token porous-metrics porous-trace porous-ffi)
 
@@ -189,10 +191,22 @@ windows() {
         --skip errors_tell_what_was_to_be_bound --skip the_first_address_that_works_is_bound
 }
 
-(($#)) || set -- builds wasm msrv s390x i686 windows
+# Every crate, the program and their tests, checked with the standard library from its source.
+systems() {
+    local system
+    need_compiler
+    for system in "${SYSTEMS[@]}"; do
+        CARGO_TARGET_DIR=$work/systems RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
+            run "$system: ${#MSRV_CRATES[@]} crates, the program, and their tests" \
+            cargo check --locked --profile unoptimized -Zbuild-std=std,panic_abort,test --target "$system" \
+            "${MSRV_CRATES[@]/#/--package=}" --package porous-cli --lib --bins --tests
+    done
+}
+
+(($#)) || set -- builds wasm msrv s390x i686 windows systems
 for step in "$@"; do
     case $step in
-    builds | wasm | msrv | golden | s390x | i686 | windows) "$step" ;;
+    builds | wasm | msrv | golden | s390x | i686 | windows | systems) "$step" ;;
     *) fail "no such step: $step" ;;
     esac
 done

@@ -139,6 +139,14 @@ fn each_function_answers_as_the_header_says_under_sanitizers() {
     }
 }
 
+fn valgrind() -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    let known = root().join("tests/c/valgrind.supp");
+    command.arg(format!("--suppressions={}", known.display()));
+    command
+}
+
 #[test]
 #[ignore = "long: .ci/run runs it"]
 fn nothing_is_leaked_or_read_before_it_is_written() {
@@ -146,14 +154,12 @@ fn nothing_is_leaked_or_read_before_it_is_written() {
         return;
     }
     for (name, arguments) in PROGRAMS {
-        let mut command = Command::new("valgrind");
-        command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+        let mut command = valgrind();
         command.arg(GCC.program(name));
         // Valgrind takes its time.
         run(command.args(arguments.iter().map(|_| "3")));
     }
-    let mut command = Command::new("valgrind");
-    command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    let mut command = valgrind();
     assert_eq!(run(command.arg(GCC.program("c/hello.c"))), "hello\n");
 }
 
@@ -186,8 +192,7 @@ fn calls_in_any_order_with_any_arguments_have_answers() {
     let said: Vec<_> = (1..=seeds).map(says).collect();
     assert_eq!(says(1), said[0], "the same calls have other answers");
     if has("valgrind", true) {
-        let mut command = Command::new("valgrind");
-        command.args(["--quiet", "--leak-check=full", "--error-exitcode=9"]);
+        let mut command = valgrind();
         run(command.arg(GCC.program("c/calls.c")).args(["7", "2000"]));
     }
 }

@@ -151,9 +151,9 @@ golden() {
 all_tests() {
     emulated "$@" --package porous-proto --lib
     emulated "$@" --package porous-message --lib --test streams --test endpoint
-    emulated "$@" --package porous-tests --test scenarios -- --skip wraps::
+    emulated "$@" --package porous-tests --test scenarios
     POROUS_FIRST_ID=$(((1 << 32) - 8)) \
-        emulated "$@" --package porous-tests --test scenarios -- --skip wraps::
+        emulated "$@" --package porous-tests --test scenarios
 }
 
 s390x() {

@@ -17,8 +17,8 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-// Its examples are run with those of porous-tests, which compiles porous-message anyway: what a macro is tested with
-// is compiled for the machine that compiles, once more.
+// The examples are run with those of porous-tests. If this crate's tests needed porous-message, cargo would compile it
+// and the core a second time, as parts of the compiler.
 #[cfg_attr(not(doctest), doc = include_str!("message.md"))]
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: TokenStream) -> TokenStream {

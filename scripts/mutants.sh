@@ -49,7 +49,7 @@ if [ -s "$unit/missed.txt" ]; then
         set -- "$@" --file "${mutant%%:*}" --re "^$(printf '%s\n' "$mutant" | sed 's/[][\.*^$+?(){}|]/\\&/g')\$"
     done <"$unit/missed.txt"
     timeout=120
-    mutants scenarios "$@" --test-package porous-tests -- --test scenarios -- --skip wraps
+    mutants scenarios "$@" --test-package porous-tests -- --test scenarios
     scenarios=$out/scenarios/mutants.out
     both=$((caught + $(asked "$scenarios/caught.txt" "$scenarios/timeout.txt" | wc -l)))
     echo "survived:"

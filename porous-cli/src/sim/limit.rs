@@ -32,3 +32,22 @@ impl Limit {
         self.stop.is_asked() || self.time.is_some_and(|time| self.elapsed() >= time)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_ends_after_its_time_or_when_it_is_stopped() {
+        let limit = |time| Limit {
+            stop: Stop::default(),
+            clock: Clock::start(),
+            time,
+        };
+        assert!(limit(Some(Duration::ZERO)).is_over());
+        let long = limit(Some(Duration::from_secs(3600)));
+        assert!(!long.is_over() && !limit(None).is_over());
+        long.stop.ask();
+        assert!(long.is_over());
+    }
+}

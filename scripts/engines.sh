@@ -44,8 +44,7 @@ godot_core() (
     cd godot
     export CARGO_TARGET_DIR=$target/godot
     cargo fmt --check
-    cargo clippy --quiet --locked --package porous-godot-core --all-targets -- -D warnings
-    cargo test --quiet --locked --package porous-godot-core
+    ../scripts/linted test --quiet --locked --package porous-godot-core
 )
 
 godot() (

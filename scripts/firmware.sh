@@ -40,7 +40,7 @@ board_cargo() {
 desktop_cargo() {
     local command=$1
     shift
-    CARGO_TARGET_DIR=$desktop cargo "$command" --locked --manifest-path "$manifest" \
+    CARGO_TARGET_DIR=$desktop scripts/linted "$command" --locked --manifest-path "$manifest" \
         --package desktop --package talk "$@"
 }
 
@@ -48,8 +48,7 @@ need_compiler
 has "$EMULATOR" || need "$EMULATOR"
 need_core "$TARGET" '"s"'
 cargo fmt --check --all --manifest-path "$manifest"
-run "desktop: lints" desktop_cargo clippy --all-targets -- -D warnings
-run "desktop: tests" desktop_cargo test
+run "desktop: lints and tests" desktop_cargo test
 run "desktop: build" desktop_cargo build
 
 # build_board HOW FEATURE...: builds the image of this name.

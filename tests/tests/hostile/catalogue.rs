@@ -324,11 +324,15 @@ fn all_of_it_holds_where_friends_seal() {
     again::run_with(&[(config::SEALED, 1)], &[NO_CASES]);
 }
 
-/// Every case costs up to four times its bounds with the other controllers.
-#[test]
-#[ignore = "long: .ci/run runs it"]
-fn all_of_it_holds_with_every_controller() {
-    for number in 1..Congestion::BUILT_IN.len() as u64 {
-        again::run_with(&[(config::CONTROLLER, number)], &[NO_CASES]);
+mod rarely {
+    use super::*;
+
+    /// Every case costs up to four times its bounds with the other controllers.
+    #[test]
+    #[ignore = "rare: before a release"]
+    fn all_of_it_holds_with_every_controller() {
+        for number in 1..Congestion::BUILT_IN.len() as u64 {
+            again::run_with(&[(config::CONTROLLER, number)], &[NO_CASES]);
+        }
     }
 }

@@ -13,8 +13,9 @@ work=$(cd "$CARGO_TARGET_DIR/installed" && pwd)
 source scripts/lib/steps.sh
 need binutils cmake gcc g++ make pkg-config
 
-# How a library is put together is the same without optimizations, which take the compiler most of its time.
-export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_BARE_OPT_LEVEL=1
+# How a library is put together is the same without optimizations, which take the compiler most of its time. The
+# one without std is compiled as it is for consoles: what it asks of C's depends on them.
+export CARGO_PROFILE_RELEASE_OPT_LEVEL=0
 
 prefix=$work/prefix
 rm -rf "$prefix" "$work/cmake" "$work/moved"

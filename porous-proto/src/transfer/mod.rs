@@ -443,7 +443,7 @@ impl Transfer {
         // A datagram that must be answered replaces others that were lost, perhaps because of their length:
         // it is no longer than what surely passes.
         usize::from(if self.outbound.probes.insists() {
-            self.outbound.path.mtu.sure()
+            self.outbound.path.sure()
         } else {
             self.outbound.path.mtu.current()
         })
@@ -456,8 +456,15 @@ impl Transfer {
             .outbound
             .path
             .probe_mtu(self.outbound.queue.next(), now);
-        size.map(usize::from)
-            .is_some_and(|size| size <= room && plan.pad_to(size))
+        let is_planned = size.is_some_and(|size| {
+            let size = usize::from(size);
+            size <= room && plan.pad_to(size)
+        });
+        // A size that does not arrive is told by a short frame that does, and that left later (D16).
+        if is_planned && self.outbound.path.mtu.is_suspicious() {
+            self.signals.pings.ask();
+        }
+        is_planned
     }
 
     /// Plans a frame of at most `max` bytes. Returns false if nothing is to be sent.
@@ -472,8 +479,8 @@ impl Transfer {
         // bytes; signalling, which is outside the windows; probes; new data; copies of what is on its way, in
         // spare bytes only.
         let ack_due = self.inbound.ack_timer.pending;
-        let in_doubt = self.signals.pings.is_asking();
-        if let Some(report) = self.inbound.report(in_doubt, now) {
+        let is_asking = self.signals.pings.is_asking();
+        if let Some(report) = self.inbound.report(is_asking, now) {
             plan.acknowledge(report);
         }
         let outbound = &mut self.outbound;
@@ -484,7 +491,14 @@ impl Transfer {
             pings: &mut self.signals.pings,
             rtt: outbound.path.rtt.smoothed(),
         };
-        let sure = outbound.path.mtu.sure().into();
+        let sure = outbound.path.sure().into();
+        // What the remote host has to hear must not vanish with data because a datagram is large (D16).
+        let is_said = ack_due || plan.messages > 0;
+        let max = if is_said && outbound.path.is_in_doubt() {
+            max.min(sure)
+        } else {
+            max
+        };
         let max = outbound
             .probes
             .plan(plan, &mut way, source, [sure, max], now);

@@ -336,6 +336,17 @@ impl Path {
         }
     }
 
+    /// Whether datagrams of the size in use may not arrive: nothing has answered for two timeouts, or several
+    /// large ones vanished.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        self.mtu.is_suspicious() || self.recovery.is_silent()
+    }
+
+    /// Bytes of a datagram that arrives if any does.
+    pub(super) fn sure(&self) -> u16 {
+        self.mtu.sure(self.is_in_doubt())
+    }
+
     /// Age up to which a late acknowledgement of a frame that was considered dropped is awaited: a round trip
     /// beyond the verdict.
     pub(super) fn memory(&self) -> Micros {
@@ -369,7 +380,7 @@ impl Path {
             return None;
         }
         let before = self.mtu.current();
-        let size = self.mtu.probe_now(3 * self.rtt.timeout(), next, now);
+        let size = self.mtu.probe_now(self.rtt.timeout(), next, now);
         if self.mtu.current() != before {
             self.control.on_mtu(self.mtu.current());
         }

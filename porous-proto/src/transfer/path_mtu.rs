@@ -114,12 +114,18 @@ impl PathMtu {
         }
     }
 
-    /// Bytes of a datagram that arrives if any does.
-    pub(super) fn sure(&self) -> u16 {
-        match self.suspicion {
-            Some(_) => self.largest_small(),
-            None => self.base.min(self.current),
+    /// Bytes of a datagram that arrives if any does. `in_doubt`: see [`Path::is_in_doubt`](super::path::Path).
+    pub(super) fn sure(&self, in_doubt: bool) -> u16 {
+        if in_doubt {
+            self.largest_small()
+        } else {
+            self.base.min(self.current)
         }
+    }
+
+    /// Whether datagrams of the size in use seem not to arrive.
+    pub(super) const fn is_suspicious(&self) -> bool {
+        self.suspicion.is_some()
     }
 
     /// Whether there is nothing to find out.
@@ -147,11 +153,11 @@ impl PathMtu {
         }
     }
 
-    /// Bytes of the probe that is to be sent now; `None` if none is due. `patience`: the time after which a
-    /// probe is lost, a second at least. `next`: the id of the next frame.
-    pub(super) fn probe_now(&mut self, patience: Micros, next: u64, now: Instant) -> Option<u16> {
+    /// Bytes of the probe that is to be sent now; `None` if none is due. `timeout`: the time in which a probe
+    /// should be acknowledged. `next`: the id of the next frame.
+    pub(super) fn probe_now(&mut self, timeout: Micros, next: u64, now: Instant) -> Option<u16> {
         if let Some(suspicion) = &mut self.suspicion {
-            return match suspicion.next_step(patience, now) {
+            return match suspicion.next_step(timeout, now) {
                 Step::Wait => None,
                 Step::Probe(size) => Some(size),
                 Step::Confirmed => {
@@ -162,7 +168,8 @@ impl PathMtu {
         }
         let due = *self.due.get_or_insert(now + BEGIN);
         if let Some(probe) = self.probe {
-            if now < probe.sent + patience.max(PATIENCE) {
+            // Long, as a round trip may have become longer, and nothing shows that the path is there.
+            if now < probe.sent + (3 * timeout).max(PATIENCE) {
                 return None;
             }
             self.probe = None;
@@ -317,10 +324,10 @@ impl Suspicion {
         }
     }
 
-    /// `patience`: the time after which a probe is lost.
-    fn next_step(&mut self, patience: Micros, now: Instant) -> Step {
+    /// `timeout`: the time in which a probe should be acknowledged.
+    fn next_step(&mut self, timeout: Micros, now: Instant) -> Step {
         if let Some(probe) = self.probe {
-            if now < probe.sent + patience.max(PATIENCE) {
+            if now < probe.sent + timeout.max(PATIENCE) {
                 return Step::Wait;
             }
             self.probe = None;

@@ -145,9 +145,13 @@ impl Pings {
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         if self.due <= now {
-            self.due = Instant::NEVER;
-            self.pending = true;
+            self.ask();
         }
+    }
+
+    /// A ping leaves with the next datagram.
+    pub(super) const fn ask(&mut self) {
+        (self.due, self.pending) = (Instant::NEVER, true);
     }
 
     pub(crate) const fn due(&self) -> Instant {

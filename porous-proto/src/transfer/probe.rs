@@ -109,7 +109,7 @@ impl Probes {
     /// A timeout: all reliable content that is on its way goes out once more, in two datagrams. A ping takes
     /// its place if there is none, or if too many timeouts were not answered.
     pub(super) fn probe_late(&mut self, queue: &TransferQueue, path: &mut Path, now: Instant) {
-        if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(now) {
+        if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(&path.rtt, now) {
             let end = queue.next();
             let from = if repeats { queue.base() } else { end };
             self.due = Some(Probe::late(from, end, is_again));

@@ -126,7 +126,7 @@ fn a_peer_may_want_one_byte_a_second() {
         );
         let bytes: usize = scene.said_to(ENEMY).iter().map(|said| said.len()).sum();
         assert!(
-            bytes < by_policy(20_000, 13_000),
+            bytes < by_policy(20_000, 15_000),
             "{bytes} bytes in five seconds"
         );
     });

@@ -123,6 +123,50 @@ fn a_connection_goes_on_over_a_path_that_becomes_narrower() {
     }
 }
 
+/// Sends from both hosts until both were told that the path is narrow. Returns how long that took.
+fn both_told(pair: &mut Pair, every: Duration, len: usize, mode: Mode) -> Duration {
+    let begin = pair.world.now();
+    let (mut next, mut told) = (begin, [false; 2]);
+    while told != [true; 2] {
+        let now = pair.world.now();
+        assert!(now < begin + 60 * SECOND, "{every:?} {len} {mode:?}");
+        if now >= next {
+            next = now + every;
+            for host in [A, B] {
+                pair.send(host, 0, mode, vec![7; len]).unwrap();
+            }
+        }
+        pair.world.run_for(5 * MS);
+        for (told, host) in told.iter_mut().zip([A, B]) {
+            pair.receive_all(host);
+            let is_news = |event: &Event<u32>| matches!(event, Event::PathNarrowed { .. });
+            *told |= events(&mut pair.world, host).iter().any(is_news);
+        }
+    }
+    pair.world.now().saturating_duration_since(begin)
+}
+
+/// Acknowledgements do not ride in the very datagrams that vanish, and each probe has a short frame behind
+/// it: otherwise each host would take the other for gone, and silence would end the connection. D16.
+#[test]
+fn a_narrow_path_is_noticed_soon_although_both_hosts_send_only_large_datagrams() {
+    for rtt in [20, 60, 200, 400] {
+        for (every, mode) in [16, 50, 250]
+            .into_iter()
+            .flat_map(|every| [Mode::Unreliable, Mode::Reliable].map(|mode| (every, mode)))
+        {
+            let mut pair = Pair::new(Seed::new(5), line(), config::new(), config::new());
+            pair.connect_to_listener();
+            let line = LinkConfig::new().delay(rtt * MS / 2);
+            set_line(&mut pair, line.clone());
+            send(&mut pair, Load::Every(every, 1000, mode), 3 * SECOND);
+            set_line(&mut pair, line.mtu(800));
+            let took = both_told(&mut pair, u32::try_from(every).unwrap() * MS, 1000, mode);
+            assert!(took < 7 * SECOND, "{rtt} {every} {mode:?}: {took:?}");
+        }
+    }
+}
+
 /// Larger datagrams were found to pass, and the path returns to the length that nearly all paths carry.
 /// D16.
 #[test]

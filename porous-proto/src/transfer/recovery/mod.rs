@@ -109,8 +109,13 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// probe was needless (`docs/deviations.md` P7).
     fn on_probed(&mut self, _had_arrived: bool) {}
 
+    /// Whether nothing has answered for two timeouts in a row, or for as long while data went on leaving.
+    fn is_silent(&self) -> bool {
+        false
+    }
+
     /// A timeout has passed. Returns how to ask; `None` by the rules of the paper, which have no probes.
-    fn on_timeout(&mut self, _now: Instant) -> Option<Question> {
+    fn on_timeout(&mut self, _rtt: &Rtt, _now: Instant) -> Option<Question> {
         None
     }
 }

@@ -42,6 +42,9 @@ const NEEDLESS_MAX: u8 = (MAX_ACK_DELAY.get() / 1000) as u8;
 /// between, that make the congestion persistent (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
 const PERSISTENT: u64 = 3;
 
+/// Probe timeouts after which a sender asks that goes on sending and hears nothing.
+const UNHEARD: u64 = 3;
+
 /// Consecutive timeouts that repeat reliable content, about as many as pass before silence ends a connection.
 /// Later ones are pings alone, for a remote host that says other things but acknowledges nothing.
 const REPEATS: u32 = 16;
@@ -55,6 +58,10 @@ pub(crate) struct Modern {
     episodes: Episodes,
     /// When a frame that wants an acknowledgement was last sent, or a probe was last due.
     last_sent: Instant,
+    /// When a timeout last asked for an acknowledgement.
+    asked: Instant,
+    /// True if data goes on leaving, and nothing was acknowledged for three timeouts.
+    is_unheard: bool,
     /// Consecutive timeouts without an acknowledgement in between.
     timeouts: u32,
     /// When the acknowledgement of a ping last ended a run of timeouts.
@@ -77,6 +84,16 @@ impl Modern {
         // are measured by frames that overtake others, so that on a short path with much jitter more is
         // wanted.
         self.late.get().min(rtt.feedback().max(LATE_MAX))
+    }
+
+    /// Time from the newest frame to the next timeout: a second at most, or a probe timeout where the path is
+    /// slower.
+    fn wait(&self, rtt: &Rtt) -> Micros {
+        let least = rtt.timeout();
+        // Each unanswered timeout doubles the wait (RFC 9002 §6.2.1). The exponent stays small to avoid
+        // overflow.
+        let wait = least * (1 << self.timeouts.min(16));
+        wait.min(PROBE_MAX.max(least))
     }
 }
 
@@ -109,7 +126,7 @@ impl Recovery for Modern {
             // One more timeout may repeat content, at the interval that the run has reached.
             self.timeouts = self.timeouts.min(REPEATS - 1);
         }
-        self.first_lost = None;
+        (self.first_lost, self.is_unheard) = (None, false);
         self.episodes.on_acknowledged(id);
         if !self.late.get().is_zero() {
             // A path that has come to keep the order is judged by ids again, which finds losses sooner.
@@ -209,14 +226,11 @@ impl Recovery for Modern {
         let (at, due) = if is_overtaken {
             (sent + self.patience(rtt), Due::Loss)
         } else {
-            let least = rtt.timeout();
-            // Each unanswered timeout doubles the wait (RFC 9002 §6.2.1). The exponent stays small to avoid
-            // overflow.
-            let wait = least * (1 << self.timeouts.min(16));
-            // A second at most, or a probe timeout where the path is slower. Counted from the newest frame,
-            // as its acknowledgement would tell of all before it.
-            let at = self.last_sent + wait.min(PROBE_MAX.max(least));
-            (at, Due::Timeout)
+            // Counted from the newest frame, as its acknowledgement would tell of all before it. But a host that
+            // goes on sending has to ask as well: perhaps nothing arrives that is as long as its data.
+            let wait = self.wait(rtt);
+            let unheard = self.asked.max(sent) + UNHEARD * wait;
+            ((self.last_sent + wait).min(unheard), Due::Timeout)
         };
         let early = flight
             .unprobed
@@ -229,7 +243,21 @@ impl Recovery for Modern {
         }
     }
 
-    fn on_timeout(&mut self, now: Instant) -> Option<Question> {
+    fn is_silent(&self) -> bool {
+        self.is_unheard || self.timeouts > 1
+    }
+
+    fn on_timeout(&mut self, rtt: &Rtt, now: Instant) -> Option<Question> {
+        self.asked = now;
+        // While data leaves, a ping does: the data itself asks, unless it is too long for the path. This is no
+        // step of the series, which begins when the window is full.
+        if now < self.last_sent + self.wait(rtt) {
+            self.is_unheard = true;
+            return Some(Question {
+                repeats: false,
+                is_again: true,
+            });
+        }
         self.timeouts = self.timeouts.saturating_add(1);
         // The next timeout counts from the question, also if there is nothing to send now.
         self.last_sent = now;

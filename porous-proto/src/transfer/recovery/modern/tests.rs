@@ -1,5 +1,7 @@
 //! When frames are lost, and when they are asked after.
 
+use alloc::vec::Vec;
+
 use super::*;
 use crate::config::Policy;
 
@@ -125,10 +127,11 @@ fn a_late_acknowledgement_ends_timeouts_and_persistent_congestion() {
     let (mut modern, rtt) = settled();
     modern.on_lost(&lost(10, at(0), 20), &rtt, at(0));
     for n in 0..20 {
-        assert!(modern.on_timeout(at(n)).is_some());
+        assert!(modern.on_timeout(&rtt, at(2000 * n)).is_some());
     }
     modern.on_spurious(10);
-    assert!(modern.on_timeout(at(20)).is_some_and(|ask| !ask.is_again));
+    let question = modern.on_timeout(&rtt, at(40_000)).unwrap();
+    assert!(!question.is_again);
     let later = at(0) + 3 * rtt.timeout();
     let signal = modern.on_lost(&lost(11, later, 20), &rtt, later);
     assert_ne!(signal, Signal::Persistent);
@@ -171,23 +174,62 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
         modern.deadline(&probed, &acks(None), &rtt),
         (at(101), Due::Timeout)
     );
-    modern.on_timeout(at(101));
+    modern.on_timeout(&rtt, at(101));
     assert_eq!(
         modern.deadline(&probed, &acks(None), &rtt),
         (at(303), Due::Timeout)
     );
-    for _ in 0..20 {
-        modern.on_timeout(at(303));
+    for n in 0..20 {
+        modern.on_timeout(&rtt, at(303 + 1000 * n));
     }
     assert_eq!(
         modern.deadline(&probed, &acks(None), &rtt),
-        (at(1303), Due::Timeout)
+        (at(20_303), Due::Timeout)
     );
     modern.on_acknowledged(3, true, false, Instant::ZERO);
     assert_eq!(
         modern.deadline(&probed, &acks(None), &rtt),
-        (at(404), Due::Timeout)
+        (at(19_404), Due::Timeout)
     );
+}
+
+/// T3. D16.
+#[test]
+fn a_host_that_goes_on_sending_asks_as_well() {
+    let (mut modern, rtt) = settled();
+    let least = rtt.timeout();
+    let unreliable = Flight {
+        unprobed: None,
+        ..flight(0)
+    };
+    let mut asked = Vec::new();
+    for ms in 0..1500 {
+        // A frame each 20 ms, and none is acknowledged.
+        if ms % 20 == 0 {
+            modern.on_sent(at(ms));
+        }
+        let (due, what) = modern.deadline(&unreliable, &acks(None), &rtt);
+        if due <= at(ms) {
+            assert_eq!(what, Due::Timeout);
+            let question = modern.on_timeout(&rtt, at(ms)).unwrap();
+            assert!(!question.repeats && question.is_again);
+            asked.push(ms);
+        }
+    }
+    let each = 3 * least;
+    let times: Vec<u64> = (1..=asked.len() as u64)
+        .map(|n| n * each.get() / 1000)
+        .collect();
+    assert!(asked.len() > 3, "{asked:?}");
+    for (asked, time) in asked.iter().zip(times) {
+        assert!((time..time + 10).contains(asked), "{asked} {time}");
+    }
+    assert!(modern.is_silent());
+    // The series of timeouts begins when no more is sent.
+    let (due, _) = modern.deadline(&unreliable, &acks(None), &rtt);
+    assert!(due <= at(1500) + least);
+    modern.on_acknowledged(7, false, false, at(1500));
+    assert!(!modern.is_silent());
 }
 
 /// P7.
@@ -226,13 +268,13 @@ fn what_was_overtaken_is_waited_for_and_not_probed() {
 /// T3: a remote host that says other things but acknowledges nothing is not sent the same for ever.
 #[test]
 fn after_sixteen_timeouts_nothing_is_repeated() {
-    let mut modern = Modern::default();
+    let (mut modern, rtt) = settled();
     for n in 0..20 {
-        let question = modern.on_timeout(at(n)).unwrap();
+        let question = modern.on_timeout(&rtt, at(2000 * (n + 1))).unwrap();
         assert_eq!((question.repeats, question.is_again), (n < 16, n > 0));
     }
     modern.on_acknowledged(3, true, false, Instant::ZERO);
-    assert!(modern.on_timeout(at(30)).unwrap().repeats);
+    assert!(modern.on_timeout(&rtt, at(42_000)).unwrap().repeats);
 }
 
 /// T19.

@@ -491,10 +491,10 @@ impl Transfer {
             pings: &mut self.signals.pings,
             rtt: outbound.path.rtt.smoothed(),
         };
-        let sure = outbound.path.sure().into();
+        let in_doubt = outbound.path.is_in_doubt();
+        let sure = outbound.path.mtu.sure(in_doubt).into();
         // What the remote host has to hear must not vanish with data because a datagram is large (D16).
-        let is_said = ack_due || plan.messages > 0;
-        let max = if is_said && outbound.path.is_in_doubt() {
+        let max = if in_doubt && (ack_due || plan.messages > 0) {
             max.min(sure)
         } else {
             max

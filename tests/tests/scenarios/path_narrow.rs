@@ -158,7 +158,7 @@ fn a_narrow_path_is_noticed_soon_although_both_hosts_send_only_large_datagrams()
             let mut pair = Pair::new(Seed::new(5), line(), config::new(), config::new());
             pair.connect_to_listener();
             let line = LinkConfig::new().delay(rtt * MS / 2);
-            set_line(&mut pair, line.clone());
+            set_line(&mut pair, line);
             send(&mut pair, Load::Every(every, 1000, mode), 3 * SECOND);
             set_line(&mut pair, line.mtu(800));
             let took = both_told(&mut pair, u32::try_from(every).unwrap() * MS, 1000, mode);

@@ -89,7 +89,7 @@ pub(crate) struct Ring<T> {
 
 impl<T: Copy + Default + Ord> Ring<T> {
     pub(crate) fn note(&mut self, value: T) {
-        self.values.rotate_right(1);
+        self.values.copy_within(..VALUES - 1, 1);
         self.values[0] = value;
         self.count = VALUES.min(self.count + 1);
     }

@@ -478,30 +478,36 @@ impl Transfer {
         // The order is that of the frame: the acknowledgement, as it tells the remote host most in the fewest
         // bytes; signalling, which is outside the windows; probes; new data; copies of what is on its way, in
         // spare bytes only.
-        let ack_due = self.inbound.ack_timer.pending;
+        let in_doubt = self.outbound.path.is_in_doubt();
+        let sure = self.outbound.path.mtu.sure(in_doubt).into();
+        // What the remote host has to hear must not vanish with data because a datagram is large (D16).
+        let ack_due = if in_doubt {
+            self.inbound.ack_timer.hurry()
+        } else {
+            self.inbound.ack_timer.pending
+        };
         let is_asking = self.signals.pings.is_asking();
         if let Some(report) = self.inbound.report(is_asking, now) {
             plan.acknowledge(report);
         }
         let outbound = &mut self.outbound;
-        self.signals.plan(plan, outbound, source, max, now);
+        let short = if in_doubt { max.min(sure) } else { max };
+        self.signals.plan(plan, outbound, source, short, now);
         let mut way = Way {
             queue: &outbound.queue,
             store: &mut outbound.messages.store,
             pings: &mut self.signals.pings,
             rtt: outbound.path.rtt.smoothed(),
         };
-        let in_doubt = outbound.path.is_in_doubt();
-        let sure = outbound.path.mtu.sure(in_doubt).into();
-        // What the remote host has to hear must not vanish with data because a datagram is large (D16).
-        let max = if in_doubt && (ack_due || plan.messages > 0) {
-            max.min(sure)
-        } else {
+        let is_short = in_doubt && (ack_due || plan.messages > 0);
+        let max = if is_short { short } else { max };
+        // What a probe repeats may need more room: it waits for the next frame.
+        let max = if is_short && !outbound.probes.insists() {
             max
+        } else {
+            let probes = &mut outbound.probes;
+            probes.plan(plan, &mut way, source, [sure, max], now)
         };
-        let max = outbound
-            .probes
-            .plan(plan, &mut way, source, [sure, max], now);
         // What a probe adds is no news: `before` is where new data begins.
         let (repeated, before) = (plan.messages, plan.len_beside_ack());
         self.plan_data(plan, source, max, ack_due, now);

@@ -336,8 +336,8 @@ impl Path {
         }
     }
 
-    /// Whether datagrams of the size in use may not arrive: nothing has answered for two timeouts, or several
-    /// large ones vanished.
+    /// Whether datagrams of the size in use may not arrive: nothing was acknowledged for two timeouts in a row,
+    /// or for three of them while data went on leaving, or several large ones vanished.
     pub(super) fn is_in_doubt(&self) -> bool {
         self.mtu.is_suspicious() || self.recovery.is_silent()
     }

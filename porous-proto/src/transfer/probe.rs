@@ -110,6 +110,11 @@ impl Probes {
     /// its place if there is none, or if too many timeouts were not answered.
     pub(super) fn probe_late(&mut self, queue: &TransferQueue, path: &mut Path, now: Instant) {
         if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(&path.rtt, now) {
+            // A ping alone takes the place of no early probe, which comes once for each frame.
+            if let (false, Some(early)) = (repeats, &mut self.due) {
+                (early.pings, early.left) = (true, early.left + 1);
+                return;
+            }
             let end = queue.next();
             let from = if repeats { queue.base() } else { end };
             self.due = Some(Probe::late(from, end, is_again));

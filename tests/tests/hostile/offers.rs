@@ -125,6 +125,7 @@ fn a_peer_may_want_one_byte_a_second() {
             1000,
         );
         let bytes: usize = scene.said_to(ENEMY).iter().map(|said| said.len()).sum();
+        // Probes whether the path still carries the size, one a second, are among them (D16).
         assert!(
             bytes < by_policy(20_000, 15_000),
             "{bytes} bytes in five seconds"

@@ -43,7 +43,8 @@ pub(crate) enum Due {
 pub(crate) struct Question {
     /// True if reliable content that is on its way goes out once more; false if a ping asks alone.
     pub(crate) repeats: bool,
-    /// True if the question before this one was not answered either.
+    /// True if the question before this one was not answered either, or data went on leaving for three
+    /// timeouts: then a ping goes first.
     pub(crate) is_again: bool,
 }
 
@@ -109,7 +110,7 @@ pub(crate) trait Recovery: fmt::Debug + Send + Sync {
     /// probe was needless (`docs/deviations.md` P7).
     fn on_probed(&mut self, _had_arrived: bool) {}
 
-    /// Whether nothing has answered for two timeouts in a row, or for as long while data went on leaving.
+    /// Whether nothing was acknowledged for two timeouts in a row, or for three while data went on leaving.
     fn is_silent(&self) -> bool {
         false
     }

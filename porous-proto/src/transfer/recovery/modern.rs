@@ -42,7 +42,7 @@ const NEEDLESS_MAX: u8 = (MAX_ACK_DELAY.get() / 1000) as u8;
 /// between, that make the congestion persistent (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
 const PERSISTENT: u64 = 3;
 
-/// Probe timeouts after which a sender asks that goes on sending and hears nothing.
+/// Waits for a timeout after which a sender asks that goes on sending and hears nothing, from the oldest frame on.
 const UNHEARD: u64 = 3;
 
 /// Consecutive timeouts that repeat reliable content, about as many as pass before silence ends a connection.
@@ -190,7 +190,7 @@ impl Recovery for Modern {
     fn on_spurious(&mut self, id: u64) -> bool {
         self.lost = self.lost.saturating_sub(1);
         // The path carries frames: neither persistent congestion nor a run of timeouts goes on.
-        (self.first_lost, self.timeouts) = (None, 0);
+        (self.first_lost, self.timeouts, self.is_unheard) = (None, 0, false);
         self.episodes.on_spurious(id)
     }
 
@@ -250,7 +250,7 @@ impl Recovery for Modern {
     fn on_timeout(&mut self, rtt: &Rtt, now: Instant) -> Option<Question> {
         self.asked = now;
         // While data leaves, a ping does: the data itself asks, unless it is too long for the path. This is no
-        // step of the series, which begins when the window is full.
+        // step of the series, which begins when nothing leaves any more.
         if now < self.last_sent + self.wait(rtt) {
             self.is_unheard = true;
             return Some(Question {

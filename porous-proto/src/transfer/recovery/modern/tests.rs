@@ -225,9 +225,9 @@ fn a_host_that_goes_on_sending_asks_as_well() {
         assert!((time..time + 10).contains(asked), "{asked} {time}");
     }
     assert!(modern.is_silent());
-    // The series of timeouts begins when no more is sent.
-    let (due, _) = modern.deadline(&unreliable, &acks(None), &rtt);
-    assert!(due <= at(1500) + least);
+    // The series of timeouts begins when no more is sent: the last frame left at 1480.
+    let question = modern.on_timeout(&rtt, at(1480) + least).unwrap();
+    assert!(question.repeats && !question.is_again);
     modern.on_acknowledged(7, false, false, at(1500));
     assert!(!modern.is_silent());
 }

@@ -460,8 +460,10 @@ impl Transfer {
             let size = usize::from(size);
             size <= room && plan.pad_to(size)
         });
-        // A size that does not arrive is told by a short frame that does, and that left later (D16).
-        if is_planned && self.outbound.path.mtu.is_suspicious() {
+        // A size that does not arrive is told by a short frame that does, and that left later. Where something is
+        // acknowledged, others are such frames (D16).
+        let path = &self.outbound.path;
+        if is_planned && path.mtu.is_suspicious() && path.recovery.is_silent() {
             self.signals.pings.ask();
         }
         is_planned

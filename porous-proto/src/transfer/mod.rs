@@ -460,10 +460,9 @@ impl Transfer {
             let size = usize::from(size);
             size <= room && plan.pad_to(size)
         });
-        // A size that does not arrive is told by a short frame that does, and that left later. Where something is
-        // acknowledged, others are such frames (D16).
+        // A size that does not arrive is told by a short frame that does, and that left later (D16).
         let path = &self.outbound.path;
-        if is_planned && path.mtu.is_suspicious() && path.recovery.is_silent() {
+        if is_planned && path.mtu.needs_ping(path.recovery.is_silent()) {
             self.signals.pings.ask();
         }
         is_planned

@@ -284,7 +284,10 @@ impl Outbound {
                 Due::Probe => self
                     .probes
                     .probe_early(&mut self.queue, &mut self.path, now),
-                Due::Timeout => self.probes.probe_late(&self.queue, &mut self.path, now),
+                Due::Timeout => {
+                    self.probes.probe_late(&self.queue, &mut self.path, now);
+                    self.path.on_timeout(self.queue.next(), now);
+                }
             }
         }
     }

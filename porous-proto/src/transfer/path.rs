@@ -336,6 +336,13 @@ impl Path {
         }
     }
 
+    /// A timeout has passed. `next`: the id of the next frame.
+    pub(super) fn on_timeout(&mut self, next: u64, now: Instant) {
+        if self.recovery.is_silent() && self.mtu.on_silence(next, now) {
+            self.control.on_mtu(self.mtu.current());
+        }
+    }
+
     /// Whether datagrams of the size in use may not arrive: nothing was acknowledged for two timeouts in a row,
     /// or for three of them while data went on leaving, or several large ones vanished.
     pub(super) fn is_in_doubt(&self) -> bool {

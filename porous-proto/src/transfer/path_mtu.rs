@@ -128,6 +128,14 @@ impl PathMtu {
         self.suspicion.is_some()
     }
 
+    /// Whether the probe that leaves now should have a short frame behind it, whose acknowledgement tells that
+    /// the path is there. `is_silent`: nothing is acknowledged.
+    pub(super) fn needs_ping(&self, is_silent: bool) -> bool {
+        // Most often others are such frames, and one more would take its room from data on a slow line.
+        let is_alone = |suspicion: &Suspicion| is_silent || suspicion.was_alone;
+        self.suspicion.as_ref().is_some_and(is_alone)
+    }
+
     /// Whether there is nothing to find out.
     pub(super) const fn is_settled(&self) -> bool {
         self.max == self.current && self.suspicion.is_none()
@@ -259,18 +267,36 @@ impl PathMtu {
             self.suspicion = Some(Suspicion::new(size));
             return false;
         }
-        // A size that a search has found is given up first, and asked about afterwards: if the path has
-        // changed, nothing of that size arrives until then.
+        self.give_up(next, now);
+        true
+    }
+
+    /// Nothing is acknowledged any more. Returns whether datagrams are shorter now. `next`: the id of the next
+    /// frame.
+    pub(super) fn on_silence(&mut self, next: u64, now: Instant) -> bool {
+        // Frames of up to `base` bytes are no large ones while a longer size is in use: their loss would tell
+        // nothing of a path that has become too narrow for them (D16).
+        let is_longer = self.current > self.base;
+        if is_longer {
+            self.give_up(next, now);
+        }
+        is_longer
+    }
+
+    /// Gives up a size that a search has found. It is asked about afterwards: if the path has changed, nothing of
+    /// that size arrives until then.
+    fn give_up(&mut self, next: u64, now: Instant) {
+        let size = self.current;
         (self.current, self.since, self.heard) = (self.base, next, false);
+        self.vanished = 0;
         // Twice in a minute is no chance: the size is not tried once more (D8).
         if now < self.no_doubt_before {
             self.rest(now + REST);
-            return true;
+            return;
         }
         self.rest(now);
         (self.doubted, self.is_wanted) = (Some(size), true);
         self.no_doubt_before = now + REST;
-        true
     }
 
     /// The probe that [`probe_now`](Self::probe_now) asked for leaves in this frame.
@@ -310,6 +336,8 @@ struct Suspicion {
     probe: Option<SizeProbe>,
     /// True if a shorter frame has arrived that was sent after the probe: the path is there.
     heard: bool,
+    /// True if no such frame arrived after the last probe that was lost.
+    was_alone: bool,
     /// Lost probes after which such a frame has arrived.
     tries: u8,
 }
@@ -320,6 +348,7 @@ impl Suspicion {
             size,
             probe: None,
             heard: false,
+            was_alone: false,
             tries: 0,
         }
     }
@@ -332,7 +361,9 @@ impl Suspicion {
             }
             self.probe = None;
             // While nothing arrives at all, the size is not the cause.
-            self.tries += u8::from(core::mem::take(&mut self.heard));
+            let heard = core::mem::take(&mut self.heard);
+            self.was_alone = !heard;
+            self.tries += u8::from(heard);
         }
         if self.tries >= TRIES {
             Step::Confirmed

@@ -140,3 +140,54 @@ fn a_probe_that_comes_late_is_none() {
     assert!(path.on_passed(3, false));
     assert_eq!(path.current(), 1326);
 }
+
+/// D16.
+#[test]
+fn a_size_that_was_found_is_given_up_in_silence_and_asked_about() {
+    let mut path = PathMtu::new(1200, 1452, 0);
+    assert!(!path.on_silence(0, at(0)));
+    assert_eq!(search(&mut path, 0, 6, 1452).1, 1452);
+    assert!(path.on_silence(7000, at(7000)));
+    assert_eq!((path.current(), path.largest_small()), (1200, FLOOR));
+    assert_eq!(path.probe_now(MS, 7000, at(7000)), Some(1452));
+    assert!(!path.on_silence(7000, at(7000)));
+}
+
+/// D16.
+#[test]
+fn in_doubt_a_shorter_datagram_than_that_in_use_is_sure() {
+    let mut path = PathMtu::new(1200, 1452, 0);
+    assert_eq!(search(&mut path, 0, 6, 1452).1, 1452);
+    assert_eq!(
+        [false, true].map(|in_doubt| path.sure(in_doubt)),
+        [1200, FLOOR]
+    );
+    path.narrow(9000, at(9000));
+    assert_eq!(
+        [false, true].map(|in_doubt| path.sure(in_doubt)),
+        [FLOOR, SMALL]
+    );
+}
+
+/// D16: otherwise the ping takes room on slow lines for nothing.
+#[test]
+fn a_probe_has_a_ping_behind_it_where_nothing_else_tells_that_the_path_is_there() {
+    let mut path = PathMtu::new(1200, 1200, 0);
+    assert!(!path.needs_ping(true), "no probe is due");
+    for id in 1..=4 {
+        path.on_vanished(id, 10, at(0));
+    }
+    let mut pings = Vec::new();
+    // A short frame behind the second probe is acknowledged, and none behind the others.
+    for (id, is_answered) in [(10, false), (20, true), (30, false), (40, false)] {
+        let now = at(1000 * id);
+        assert_eq!(path.probe_now(MS, id, now), Some(1200));
+        assert!(path.needs_ping(true));
+        pings.push(path.needs_ping(false));
+        path.on_probe(id, 1200, now);
+        if is_answered {
+            path.on_passed(id + 1, false);
+        }
+    }
+    assert_eq!(pings, [false, true, false, true]);
+}

@@ -179,6 +179,30 @@ fn a_timeout_repeats_two_frames() {
     assert_eq!(side.frame(), None);
 }
 
+/// T3, P6: both are due at once, and each is sent. What the question of a timeout that repeats nothing would
+/// put in the place of the early probe is asked beside it.
+#[test]
+fn an_early_probe_that_is_due_with_a_ping_is_sent_behind_it() {
+    let mut side = settled();
+    side.send(30, 100, Mode::Reliable);
+    // Data that goes on leaving puts the timeout off until a ping asks beside it.
+    let begun = side.now;
+    let Outbound {
+        queue,
+        path,
+        probes,
+        ..
+    } = &mut side.transfer.outbound;
+    let wait = path.rtt.timeout();
+    path.recovery.on_sent(begun + 3 * wait);
+    probes.probe_early(queue, path, begun + 3 * wait);
+    probes.probe_late(queue, path, begun + 3 * wait);
+    side.now = begun + 3 * wait;
+    assert_eq!(side.frame(), Some(vec![u8::MAX]));
+    assert_eq!(side.frame(), Some(vec![30]));
+    assert_eq!(side.frame(), None);
+}
+
 /// P5.
 #[test]
 fn what_was_not_lost_gives_the_window_back() {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # porous in browsers: the workspace `web`, the modules that browsers load, and the page of the arena.
 #
-# usage: scripts/web.sh [check|modules|bless|node|browsers]...
-#        By default check, modules, node and browsers.
+# usage: scripts/web.sh [check|docs|modules|bless|node|browsers]...
+#        By default all but bless.
 #
-#        check     formatting, lints, documentation, and the tests without a browser
+#        check     formatting, lints, and the tests without a browser
+#        docs      documentation
 #        modules   builds the modules anew: their JavaScript and types have to be those that are committed, byte for
 #                  byte. Compilers differ in the modules themselves, which the next step compares by what they do.
 #        bless     writes what is committed
@@ -33,19 +34,26 @@ web_cargo() {
     cargo "$1" --locked --manifest-path web/Cargo.toml "${@:2}"
 }
 
+web_linted() {
+    scripts/linted "$1" --locked --manifest-path web/Cargo.toml "${@:2}"
+}
+
 check() {
     run "formatting" cargo fmt --all --check --manifest-path web/Cargo.toml
-    run "lints" web_cargo clippy --quiet --workspace --all-targets -- -D warnings
+    run "lints" web_linted test --quiet --workspace --all-targets --no-run
+    run "one host on sessions and a socket" web_linted test --workspace --lib --test sessions
+    run "examples of the documentation" web_linted test --workspace --doc
+}
+
+docs() {
     RUSTDOCFLAGS="-D warnings" run "documentation" web_cargo doc --quiet --workspace --no-deps --document-private-items
-    run "one host on sessions and a socket" web_cargo test --workspace --lib --test sessions
-    run "examples of the documentation" web_cargo test --workspace --doc
 }
 
 # build FOLDER: writes the modules, their JavaScript and their types below the folder.
 build() {
     local module name sources flags
     need rustc-web rust-web-src rust-web-llvm lld-22
-    run "what makes JavaScript of modules" web_cargo build --quiet --package bindgen
+    run "what makes JavaScript of modules" web_linted build --quiet --package bindgen
     # Without the places of panics, which no browser shows, and without the folders of this machine.
     flags=-Zlocation-detail=none
     for sources in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/* "$PWD" /usr/lib/rustlib/src; do
@@ -99,13 +107,13 @@ browsers() {
     local browser
     has python3 || need python3
     has chromium || need chromium
-    run "the arena and its tests" web_cargo test --quiet --no-run --package porous-web --test browser
+    run "the arena and its tests" web_linted test --quiet --no-run --workspace --all-targets
     for browser in chromium firefox-esr; do
         if has "$browser"; then
             rm -rf "$work/pages-$browser"
             mkdir -p "$work/pages-$browser"
             POROUS_BROWSER=$browser POROUS_PICTURES=$work/pages-$browser \
-                run "$browser" web_cargo test --quiet --package porous-web --test browser
+                run "$browser" web_linted test --quiet --workspace --test browser
         else
             echo "skipped: $browser is not here"
         fi
@@ -113,10 +121,10 @@ browsers() {
     run "the page, light and dark, wide and narrow" python3 scripts/lib/look_web.py "$work/pages-chromium"
 }
 
-(($#)) || set -- check modules node browsers
+(($#)) || set -- check docs modules node browsers
 for step in "$@"; do
     case $step in
-    check | modules | bless | browsers) "$step" ;;
+    check | docs | modules | bless | browsers) "$step" ;;
     node) node_tests ;;
     *) fail "no such step: $step" ;;
     esac

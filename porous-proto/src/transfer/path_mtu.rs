@@ -84,7 +84,7 @@ pub(crate) struct PathMtu {
     since: u64,
     /// Datagrams of the size in use, `base` or less, seem not to arrive (`docs/deviations.md` D16).
     suspicion: Option<Suspicion>,
-    /// True if a frame was acknowledged since the size was doubted.
+    /// True if a frame was acknowledged that was sent after the last probe of the doubted size.
     heard: bool,
     /// What the application has yet to be told.
     narrowed: Option<Narrowed>,
@@ -181,11 +181,11 @@ impl PathMtu {
                 return None;
             }
             self.probe = None;
-            self.tries += 1;
+            // While nothing arrives at all, a size that had passed is not the cause.
+            let counts = core::mem::take(&mut self.heard) || self.doubted.is_none();
+            self.tries += u8::from(counts);
             if self.tries >= TRIES && self.doubted.is_some() {
-                // If nothing at all was acknowledged in the meantime, there was an outage, and the
-                // application need not hear of a narrow path.
-                self.narrowed = self.heard.then_some(Narrowed::To(self.base));
+                self.narrowed = Some(Narrowed::To(self.base));
                 self.rest(now + REST);
             } else if self.tries >= TRIES {
                 (self.tries, self.ceiling) = (0, probe.size);
@@ -232,7 +232,7 @@ impl PathMtu {
     pub(super) fn on_passed(&mut self, id: u64, is_large: bool) -> bool {
         let was_probe = |suspicion: &mut Suspicion| suspicion.on_passed(id);
         let is_passed = self.suspicion.as_mut().is_some_and(was_probe);
-        self.heard |= id >= self.since;
+        self.heard |= self.probe.is_some_and(|probe| id > probe.id);
         if is_large || is_passed {
             self.passed = self.passed.max(id);
             self.vanished = 0;
@@ -267,7 +267,14 @@ impl PathMtu {
             self.suspicion = Some(Suspicion::new(size));
             return false;
         }
-        self.give_up(next, now);
+        self.give_up(next);
+        if now < self.no_doubt_before {
+            // Twice in a minute is no chance: the size is not tried once more (D8).
+            self.rest(now + REST);
+        } else {
+            self.doubt(size, now);
+            self.no_doubt_before = now + REST;
+        }
         true
     }
 
@@ -276,27 +283,24 @@ impl PathMtu {
     pub(super) fn on_silence(&mut self, next: u64, now: Instant) -> bool {
         // Frames of up to `base` bytes are no large ones while a longer size is in use: their loss would tell
         // nothing of a path that has become too narrow for them (D16).
-        let is_longer = self.current > self.base;
+        let size = self.current;
+        let is_longer = size > self.base;
         if is_longer {
-            self.give_up(next, now);
+            self.give_up(next);
+            self.doubt(size, now);
         }
         is_longer
     }
 
-    /// Gives up a size that a search has found. It is asked about afterwards: if the path has changed, nothing of
-    /// that size arrives until then.
-    fn give_up(&mut self, next: u64, now: Instant) {
-        let size = self.current;
-        (self.current, self.since, self.heard) = (self.base, next, false);
-        self.vanished = 0;
-        // Twice in a minute is no chance: the size is not tried once more (D8).
-        if now < self.no_doubt_before {
-            self.rest(now + REST);
-            return;
-        }
+    /// Gives up a size that a search has found: if the path has changed, nothing of that size arrives.
+    const fn give_up(&mut self, next: u64) {
+        (self.current, self.since, self.vanished) = (self.base, next, 0);
+    }
+
+    /// A size that was given up is tried once more.
+    const fn doubt(&mut self, size: u16, now: Instant) {
         self.rest(now);
-        (self.doubted, self.is_wanted) = (Some(size), true);
-        self.no_doubt_before = now + REST;
+        (self.doubted, self.is_wanted, self.heard) = (Some(size), true, false);
     }
 
     /// The probe that [`probe_now`](Self::probe_now) asked for leaves in this frame.

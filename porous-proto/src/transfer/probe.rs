@@ -107,12 +107,13 @@ impl Probes {
     }
 
     /// A timeout: all reliable content that is on its way goes out once more, in two datagrams. A ping takes
-    /// its place if there is none, or if too many timeouts were not answered.
+    /// its place if there is none, if too many timeouts were not answered, or if data goes on leaving; then it
+    /// goes before a probe that is due as well.
     pub(super) fn probe_late(&mut self, queue: &TransferQueue, path: &mut Path, now: Instant) {
         if let Some(Question { repeats, is_again }) = path.recovery.on_timeout(&path.rtt, now) {
             // A ping alone takes the place of no early probe, which comes once for each frame.
             if let (false, Some(early)) = (repeats, &mut self.due) {
-                (early.pings, early.left) = (true, early.left + 1);
+                early.left += u8::from(!core::mem::replace(&mut early.pings, true));
                 return;
             }
             let end = queue.next();
@@ -177,6 +178,10 @@ impl Probes {
         probe.insists = false; // the first datagram has asked
         if probe.left > 0 && probe.from < probe.end {
             self.due = Some(probe);
+        }
+        if plan.messages == before {
+            // There was nothing to repeat: new data has the frame for itself.
+            return max;
         }
         // New data joins only up to what surely passes: this frame has to be answered.
         sure.max(plan.len)

@@ -189,6 +189,35 @@ fn a_narrow_path_is_noticed_although_longer_datagrams_had_passed_than_are_sent()
     }
 }
 
+/// The same with a length that a search has found. D16, D8.
+#[test]
+fn after_an_outage_datagrams_are_as_long_as_before() {
+    let config = config::new()
+        .policy(Policy::Modern)
+        .timeout(60 * SECOND)
+        .unwrap();
+    for outage in [1, 2, 3, 8] {
+        let mut pair = pair(7, &config.clone().path_mtu_discovery(1452).unwrap());
+        send(
+            &mut pair,
+            Load::Every(10, 4000, Mode::Reliable),
+            10 * SECOND,
+        );
+        assert_eq!(path_mtu(&pair), 1452);
+        let load = Load::Every(33, 900, Mode::Unreliable);
+        send(&mut pair, load, 10 * SECOND);
+        set_line(&mut pair, line().down(true));
+        send(&mut pair, load, outage * SECOND);
+        set_line(&mut pair, line());
+        send(&mut pair, load, 2 * SECOND);
+        assert_eq!(
+            (path_mtu(&pair), told(&mut pair)),
+            (1452, vec![]),
+            "{outage} s"
+        );
+    }
+}
+
 /// Larger datagrams were found to pass, and the path returns to the length that nearly all paths carry.
 /// D16.
 #[test]

@@ -24,6 +24,8 @@ fn search(path: &mut PathMtu, from: u64, seconds: u64, limit: u16) -> (Vec<u16>,
         path.probe = Some(SizeProbe { id, size, sent });
         if size <= limit {
             assert!(path.on_passed(id, false));
+        } else {
+            path.on_passed(id + 1, false); // a shorter frame
         }
     }
     (tried, path.current())
@@ -149,8 +151,27 @@ fn a_size_that_was_found_is_given_up_in_silence_and_asked_about() {
     assert_eq!(search(&mut path, 0, 6, 1452).1, 1452);
     assert!(path.on_silence(7000, at(7000)));
     assert_eq!((path.current(), path.largest_small()), (1200, FLOOR));
-    assert_eq!(path.probe_now(MS, 7000, at(7000)), Some(1452));
     assert!(!path.on_silence(7000, at(7000)));
+    // In an outage no probe counts, and the size is in use again as soon as one passes.
+    for id in 7..30 {
+        assert_eq!(path.probe_now(MS, id, at(1000 * id)), Some(1452));
+        path.on_probe(id, 1452, at(1000 * id));
+        path.on_passed(id - 1, true);
+    }
+    assert!(path.on_passed(29, true));
+    assert_eq!((path.current(), path.take_narrowed()), (1452, None));
+    // Not so if shorter frames arrive.
+    assert!(path.on_silence(50, at(50_000)));
+    for id in [50, 60, 70] {
+        assert_eq!(path.probe_now(MS, id, at(1000 * id)), Some(1452));
+        path.on_probe(id, 1452, at(1000 * id));
+        path.on_passed(id + 1, false);
+    }
+    assert_eq!(path.probe_now(MS, 80, at(80_000)), None);
+    assert_eq!(
+        (path.current(), path.take_narrowed()),
+        (1200, Some(Narrowed::To(1200)))
+    );
 }
 
 /// D16.

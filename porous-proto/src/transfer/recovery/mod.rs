@@ -34,7 +34,7 @@ pub(crate) enum Due {
     /// The oldest reliable content goes out once more, in one datagram.
     Probe,
     /// No acknowledgement came for long: all reliable content goes out once more, in two datagrams; a ping
-    /// does if nothing is reliable.
+    /// does if nothing is reliable, or if data goes on leaving.
     Timeout,
 }
 

@@ -223,24 +223,32 @@ impl Recovery for Modern {
         // Only a frame that was overtaken can be lost by time. Before that nothing shows that the remote host
         // received anything, and time only asks.
         let is_overtaken = acks.newest().is_some_and(|newest| id < newest);
-        let (at, due) = if is_overtaken {
-            (sent + self.patience(rtt), Due::Loss)
-        } else {
-            // Counted from the newest frame, as its acknowledgement would tell of all before it. But a host that
-            // goes on sending has to ask as well: perhaps nothing arrives that is as long as its data.
-            let wait = self.wait(rtt);
-            let unheard = self.asked.max(sent) + UNHEARD * wait;
-            ((self.last_sent + wait).min(unheard), Due::Timeout)
+        let early = match flight.unprobed {
+            Some((sent, at_once)) => sent + self.early_probe(at_once, rtt),
+            None => Instant::NEVER,
         };
-        let early = flight
-            .unprobed
-            .map(|(sent, at_once)| sent + self.early_probe(at_once, rtt));
-        match early {
-            // A timeout waits for the early probe, however late that is: one small datagram is tried before
-            // everything is repeated. A loss that is due earlier is found without a probe.
-            Some(early) if early <= at || due == Due::Timeout => (early, Due::Probe),
-            Some(_) | None => (at, due),
+        if is_overtaken {
+            let at = sent + self.patience(rtt);
+            // A loss that is due earlier is found without a probe.
+            return if early <= at {
+                (early, Due::Probe)
+            } else {
+                (at, Due::Loss)
+            };
         }
+        let wait = self.wait(rtt);
+        // A host that goes on sending has to ask as well: perhaps nothing arrives that is as long as its data.
+        let unheard = self.asked.max(sent) + UNHEARD * wait;
+        if early <= unheard {
+            return (early, Due::Probe);
+        }
+        // The other timeout waits for early probes, however late they are: one small datagram is tried before
+        // everything is repeated. It counts from the newest frame, as its acknowledgement would tell of all before it.
+        let unanswered = match flight.unprobed {
+            Some(_) => Instant::NEVER,
+            None => self.last_sent + wait,
+        };
+        (unanswered.min(unheard), Due::Timeout)
     }
 
     fn is_silent(&self) -> bool {

@@ -196,19 +196,26 @@ fn probes_come_early_then_late_and_then_twice_as_late() {
 /// T3. D16.
 #[test]
 fn a_host_that_goes_on_sending_asks_as_well() {
+    for is_reliable in [false, true] {
+        asks_as_well(is_reliable);
+    }
+}
+
+fn asks_as_well(is_reliable: bool) {
     let (mut modern, rtt) = settled();
     let least = rtt.timeout();
-    let unreliable = Flight {
-        unprobed: None,
-        ..flight(0)
-    };
     let mut asked = Vec::new();
     for ms in 0..1500 {
         // A frame each 20 ms, and none is acknowledged.
         if ms % 20 == 0 {
             modern.on_sent(at(ms));
         }
-        let (due, what) = modern.deadline(&unreliable, &acks(None), &rtt);
+        // Of reliable ones, the newest was not probed yet.
+        let sent = Flight {
+            unprobed: is_reliable.then_some((at(ms / 20 * 20), false)),
+            ..flight(0)
+        };
+        let (due, what) = modern.deadline(&sent, &acks(None), &rtt);
         if due <= at(ms) {
             assert_eq!(what, Due::Timeout);
             let question = modern.on_timeout(&rtt, at(ms)).unwrap();

@@ -30,6 +30,8 @@ TESTS=(
     a_pair_keeps_its_promises
     small_windows_and_ids_that_wrap_keep_their_promises
     any_call_with_any_argument_does_what_is_documented
+    any_bytes_are_no_harm_as_a_trace
+    any_records_are_no_harm_in_a_replay
     what_streams_write_is_measured_and_read_alike
     endpoints_keep_their_promises
     an_endpoint_stands_any_packets

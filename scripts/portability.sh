@@ -3,7 +3,7 @@
 # big-endian numbers, and with the oldest compiler that it states. docs/portability.md tells more.
 #
 # usage: scripts/portability.sh [builds|sample|wasm|msrv|golden|s390x|i686|windows|systems]...
-#        By default all but `sample`, which is half of `builds`, and `golden`, the quick part of `s390x`.
+#        By default all but `sample`, which is half of `builds`.
 #
 # Needs a stable cargo and Debian's packages; installs missing packages if run by root. Builds are kept
 # under target/portability, so that the next run is quick. Exits with 77 if a package is missing and
@@ -218,7 +218,7 @@ systems() {
     done
 }
 
-(($#)) || set -- builds wasm msrv s390x i686 windows systems
+(($#)) || set -- builds wasm msrv golden s390x i686 windows systems
 for step in "$@"; do
     case $step in
     builds | sample | wasm | msrv | golden | s390x | i686 | windows | systems) "$step" ;;

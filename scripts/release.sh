@@ -106,7 +106,7 @@ fi
 ((bad == 0))
 
 cat <<COMMANDS
-ready. After .ci/run has passed on this very commit:
+ready. After .ci/run and the rest of CONTRIBUTING.md, "How to release", have passed on this very commit:
 
   git tag --sign v$version --message "porous $version"
   git push origin v$version

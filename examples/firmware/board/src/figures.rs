@@ -26,7 +26,7 @@ fn flash() -> usize {
     values + (&raw const __edata as usize - &raw const __sdata as usize)
 }
 
-/// Bytes of static variables, without the heap.
+/// Bytes of static variables, with the heap.
 fn variables() -> usize {
     &raw const __ebss as usize - &raw const __sdata as usize
 }

@@ -92,8 +92,8 @@ pub struct PeerStats {
     pub flight: u32,
     /// The congestion window W_c in bytes (§3.1.4).
     pub window: u32,
-    /// The largest UDP payload that is sent now, in bytes; 0 while connecting. It only changes with
-    /// [`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery).
+    /// The largest UDP payload that is sent now, in bytes; 0 while connecting. It grows by a search
+    /// ([`Config::path_mtu_discovery`](crate::Config::path_mtu_discovery)), and falls if the path narrows.
     pub path_mtu: u16,
     /// The largest packet that leaves in one datagram now, in bytes; 0 while connecting:
     /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented).

@@ -92,7 +92,7 @@ impl Config {
     /// without an answer. Default 1200.
     ///
     /// Sizes below 1200 are for carriers whose datagrams are shorter: a datagram of WebTransport is sent
-    /// in one of QUIC, and holds some 1130 bytes. A request also proves that the path carries datagrams
+    /// in one of QUIC, and holds 1024 bytes or more. A request also proves that the path carries datagrams
     /// of its size. With less than [`max_datagram`](Self::max_datagram) a connection begins with
     /// datagrams of this size, and searches for larger ones up to `max_datagram` as
     /// [`path_mtu_discovery`](Self::path_mtu_discovery) says.
@@ -119,7 +119,7 @@ impl Config {
     /// Searches for datagrams larger than [`max_datagram`](Self::max_datagram) that the path to a
     /// peer carries, up to `max` bytes of UDP payload, 512 to 65,507 (RFC 8899). The limit is the smaller
     /// one of both hosts; a host that does not search takes datagrams of `max_datagram` bytes. With 0 or
-    /// less than `max_datagram` there is no search. Without this call the driver decides: see
+    /// less than `max_datagram` there is no search beyond it. Without this call the driver decides: see
     /// [`with_path_mtu_discovery`](Self::with_path_mtu_discovery). `porous-std` and `porous-mio` search up
     /// to 1452 bytes where the system forbids routers to fragment, and `porous-smoltcp` does not search.
     ///
@@ -127,9 +127,9 @@ impl Config {
     /// to send at once than fits into a datagram. Larger datagrams serve small packets, more of which
     /// then share one, and the rest of large packets that have begun. If the path changes and large
     /// datagrams vanish, what they carried is cut anew, and [`max_datagram`](Self::max_datagram) holds
-    /// again until a search a minute later. [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells
-    /// the size, and [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) what that means for
-    /// packets.
+    /// again. The size that was in use is tried once more, and others a minute later.
+    /// [`PeerStats::path_mtu`](crate::PeerStats::path_mtu) tells the size, and
+    /// [`Peer::max_unfragmented`](crate::Peer::max_unfragmented) what that means for packets.
     ///
     /// The driver must be able to forbid routers to fragment datagrams with
     /// [`Transmit::dont_fragment`](crate::Transmit::dont_fragment). With a driver that is not, leave this

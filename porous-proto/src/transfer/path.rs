@@ -386,6 +386,10 @@ impl Path {
         if self.mtu.is_settled() {
             return None;
         }
+        // Where nothing is acknowledged, a probe of a size that had passed tells nothing: it waits.
+        if self.mtu.is_doubtful() && self.recovery.is_silent() {
+            return None;
+        }
         let before = self.mtu.current();
         let size = self.mtu.probe_now(self.rtt.timeout(), next, now);
         if self.mtu.current() != before {

@@ -136,6 +136,11 @@ impl PathMtu {
         self.suspicion.as_ref().is_some_and(is_alone)
     }
 
+    /// Whether a size that was given up is tried once more.
+    pub(super) const fn is_doubtful(&self) -> bool {
+        self.doubted.is_some()
+    }
+
     /// Whether there is nothing to find out.
     pub(super) const fn is_settled(&self) -> bool {
         self.max == self.current && self.suspicion.is_none()

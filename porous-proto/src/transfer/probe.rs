@@ -44,6 +44,27 @@ impl Probe {
         }
     }
 
+    /// This probe and an early one that is due beside it.
+    fn joined(self, early: Self) -> Self {
+        // Several frames may be due at once: one probe repeats all of them.
+        let (from, end, is_late) = if self.from < self.end {
+            (
+                self.from.min(early.from),
+                self.end.max(early.end),
+                self.is_late,
+            )
+        } else {
+            // This one is a ping alone.
+            (early.from, early.end, false)
+        };
+        Self {
+            from,
+            end,
+            is_late,
+            ..self
+        }
+    }
+
     /// The probe of a timeout: two datagrams, or a ping if there is nothing to repeat. `again`: the timeout
     /// before was not answered either.
     const fn late(from: u64, end: u64, again: bool) -> Self {
@@ -99,9 +120,8 @@ impl Probes {
             if sent.at + path.recovery.early_probe(asks, &path.rtt) > now {
                 break;
             }
-            // Several frames may be due at once: one probe repeats all of them.
-            let from = self.due.map_or(id, |probe| probe.from);
-            self.due = Some(Probe::early(from, id + 1));
+            let early = Probe::early(id, id + 1);
+            self.due = Some(self.due.map_or(early, |due| due.joined(early)));
             queue.mark_probed(id);
         }
     }

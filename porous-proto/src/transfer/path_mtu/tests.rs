@@ -149,9 +149,9 @@ fn a_size_that_was_found_is_given_up_in_silence_and_asked_about() {
     let mut path = PathMtu::new(1200, 1452, 0);
     assert!(!path.on_silence(0, at(0)));
     assert_eq!(search(&mut path, 0, 6, 1452).1, 1452);
-    assert!(path.on_silence(7000, at(7000)));
+    assert!(path.on_silence(5, at(7000)));
     assert_eq!((path.current(), path.largest_small()), (1200, FLOOR));
-    assert!(!path.on_silence(7000, at(7000)));
+    assert!(!path.on_silence(5, at(7000)));
     // In an outage no probe counts, and the size is in use again as soon as one passes.
     for id in 7..30 {
         assert_eq!(path.probe_now(MS, id, at(1000 * id)), Some(1452));
@@ -161,7 +161,7 @@ fn a_size_that_was_found_is_given_up_in_silence_and_asked_about() {
     assert!(path.on_passed(29, true));
     assert_eq!((path.current(), path.take_narrowed()), (1452, None));
     // Not so if shorter frames arrive.
-    assert!(path.on_silence(50, at(50_000)));
+    assert!(path.on_silence(45, at(50_000)));
     for id in [50, 60, 70] {
         assert_eq!(path.probe_now(MS, id, at(1000 * id)), Some(1452));
         path.on_probe(id, 1452, at(1000 * id));

@@ -223,32 +223,28 @@ impl Recovery for Modern {
         // Only a frame that was overtaken can be lost by time. Before that nothing shows that the remote host
         // received anything, and time only asks.
         let is_overtaken = acks.newest().is_some_and(|newest| id < newest);
-        let early = match flight.unprobed {
-            Some((sent, at_once)) => sent + self.early_probe(at_once, rtt),
-            None => Instant::NEVER,
-        };
+        let early = flight
+            .unprobed
+            .map(|(sent, at_once)| sent + self.early_probe(at_once, rtt));
         if is_overtaken {
             let at = sent + self.patience(rtt);
             // A loss that is due earlier is found without a probe.
-            return if early <= at {
-                (early, Due::Probe)
-            } else {
-                (at, Due::Loss)
+            return match early {
+                Some(early) if early <= at => (early, Due::Probe),
+                Some(_) | None => (at, Due::Loss),
             };
         }
         let wait = self.wait(rtt);
+        // Counted from the newest frame, as its acknowledgement would tell of all before it.
+        let unanswered = self.last_sent + wait;
         // A host that goes on sending has to ask as well: perhaps nothing arrives that is as long as its data.
         let unheard = self.asked.max(sent) + UNHEARD * wait;
-        if early <= unheard {
-            return (early, Due::Probe);
+        match early {
+            // A timeout that repeats waits for the early probe, however late that is: one small datagram is tried
+            // before everything is repeated.
+            Some(early) if early <= unheard || unanswered <= unheard => (early, Due::Probe),
+            Some(_) | None => (unanswered.min(unheard), Due::Timeout),
         }
-        // The other timeout waits for early probes, however late they are: one small datagram is tried before
-        // everything is repeated. It counts from the newest frame, as its acknowledgement would tell of all before it.
-        let unanswered = match flight.unprobed {
-            Some(_) => Instant::NEVER,
-            None => self.last_sent + wait,
-        };
-        (unanswered.min(unheard), Due::Timeout)
     }
 
     fn is_silent(&self) -> bool {

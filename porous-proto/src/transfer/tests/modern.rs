@@ -179,10 +179,15 @@ fn a_timeout_repeats_two_frames() {
     assert_eq!(side.frame(), None);
 }
 
-/// T3, P6: both are due at once, and each is sent. What the question of a timeout that repeats nothing would
-/// put in the place of the early probe is asked beside it.
+/// T3, P6: both are due at once, and each is sent, whichever is looked at first.
 #[test]
 fn an_early_probe_that_is_due_with_a_ping_is_sent_behind_it() {
+    for is_early_first in [true, false] {
+        early_and_ping(is_early_first);
+    }
+}
+
+fn early_and_ping(is_early_first: bool) {
     let mut side = settled();
     side.send(30, 100, Mode::Reliable);
     // Data that goes on leaving puts the timeout off until a ping asks beside it.
@@ -195,8 +200,13 @@ fn an_early_probe_that_is_due_with_a_ping_is_sent_behind_it() {
     } = &mut side.transfer.outbound;
     let wait = path.rtt.timeout();
     path.recovery.on_sent(begun + 3 * wait);
-    probes.probe_early(queue, path, begun + 3 * wait);
-    probes.probe_late(queue, path, begun + 3 * wait);
+    for is_early in [is_early_first, !is_early_first] {
+        if is_early {
+            probes.probe_early(queue, path, begun + 3 * wait);
+        } else {
+            probes.probe_late(queue, path, begun + 3 * wait);
+        }
+    }
     side.now = begun + 3 * wait;
     assert_eq!(side.frame(), Some(vec![u8::MAX]));
     assert_eq!(side.frame(), Some(vec![30]));

@@ -239,6 +239,26 @@ fn asks_as_well(is_reliable: bool) {
     assert!(!modern.is_silent());
 }
 
+/// T3, P6.
+#[test]
+fn a_timeout_that_repeats_waits_for_an_early_probe_however_late() {
+    let (mut modern, rtt) = settled();
+    modern.on_sent(at(0));
+    let late = Flight {
+        unprobed: Some((at(1000), false)),
+        ..flight(0)
+    };
+    let early = at(1000) + modern.early_probe(false, &rtt);
+    assert_eq!(
+        modern.deadline(&late, &acks(None), &rtt),
+        (early, Due::Probe)
+    );
+    // While data goes on leaving, a ping asks before.
+    modern.on_sent(at(1000));
+    let (due, what) = modern.deadline(&late, &acks(None), &rtt);
+    assert_eq!((due, what), (at(0) + 3 * rtt.timeout(), Due::Timeout));
+}
+
 /// P7.
 #[test]
 fn needless_probes_make_the_next_ones_later() {

@@ -461,8 +461,7 @@ impl Transfer {
             size <= room && plan.pad_to(size)
         });
         // A size that does not arrive is told by a short frame that does, and that left later (D16).
-        let path = &self.outbound.path;
-        if is_planned && path.mtu.needs_ping(path.recovery.is_silent()) {
+        if is_planned && self.outbound.path.needs_ping() {
             self.signals.pings.ask();
         }
         is_planned

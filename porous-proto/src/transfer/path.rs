@@ -349,6 +349,11 @@ impl Path {
         self.mtu.is_suspicious() || self.recovery.is_silent()
     }
 
+    /// Whether the probe of the size that leaves now should have a short frame behind it.
+    pub(super) fn needs_ping(&self) -> bool {
+        self.mtu.needs_ping(self.recovery.is_silent())
+    }
+
     /// Bytes of a datagram that arrives if any does.
     pub(super) fn sure(&self) -> u16 {
         self.mtu.sure(self.is_in_doubt())

@@ -116,10 +116,10 @@ impl PathMtu {
 
     /// Bytes of a datagram that arrives if any does. `in_doubt`: see [`Path::is_in_doubt`](super::path::Path).
     pub(super) fn sure(&self, in_doubt: bool) -> u16 {
-        match in_doubt {
-            true if self.current > FLOOR => FLOOR,
-            true => SMALL,
-            false => self.base.min(self.current),
+        if in_doubt {
+            self.largest_small()
+        } else {
+            self.base.min(self.current)
         }
     }
 

@@ -218,6 +218,28 @@ fn after_an_outage_datagrams_are_as_long_as_before() {
     }
 }
 
+/// A probe of a size that was given up would tell nothing where nothing arrives. D16.
+#[test]
+fn silence_costs_no_probes_of_a_size_that_was_given_up() {
+    let config = config::new().policy(Policy::Modern);
+    let config = config.timeout(60 * SECOND).unwrap();
+    let mut pair = pair(8, &config.path_mtu_discovery(1452).unwrap());
+    let load = Load::Every(10, 4000, Mode::Reliable);
+    send(&mut pair, load, 10 * SECOND);
+    pair.world.run_for(5 * SECOND);
+    assert_eq!(path_mtu(&pair), 1452);
+    let sent = |pair: &Pair| {
+        let peer = pair.world.host(A).peer(pair.peer(A)).unwrap();
+        peer.stats().bytes_sent
+    };
+    let before = sent(&pair);
+    set_line(&mut pair, line().down(true));
+    send(&mut pair, Load::Once(100), 30 * SECOND);
+    let bytes = sent(&pair) - before;
+    assert_eq!(path_mtu(&pair), 1200);
+    assert!(bytes < 5000, "{bytes} bytes in silence");
+}
+
 /// Larger datagrams were found to pass, and the path returns to the length that nearly all paths carry.
 /// D16.
 #[test]

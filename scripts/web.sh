@@ -25,6 +25,7 @@ mkdir -p "${CARGO_TARGET_DIR:=target}/web"
 work=$(cd "$CARGO_TARGET_DIR/web" && pwd)
 export CARGO_TARGET_DIR=$work
 source scripts/lib/steps.sh
+source scripts/lib/folders.sh
 
 # The packages that are modules, and the folders of what is made of them.
 MODULES=(porous-wasm porous-play)
@@ -51,14 +52,12 @@ docs() {
 
 # build FOLDER: writes the modules, their JavaScript and their types below the folder.
 build() {
-    local module name sources flags
+    local module name flags
     need rustc-web rust-web-src rust-web-llvm lld-22
     run "what makes JavaScript of modules" web_linted build --quiet --package bindgen
     # Without the places of panics, which no browser shows, and without the folders of this machine.
-    flags=-Zlocation-detail=none
-    for sources in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/* "$PWD" /usr/lib/rustlib/src; do
-        flags+=$'\x1f'--remap-path-prefix=$sources=
-    done
+    without_folders
+    flags=-Zlocation-detail=none$(printf '\x1f%s' "${remap[@]}")
     # With the standard library from its source: Debian has none for WebAssembly that is compiled.
     CARGO_ENCODED_RUSTFLAGS=$flags CARGO_TARGET_DIR=$work/wasm RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 \
         run "modules" web_cargo build --quiet -Zbuild-std=std,panic_abort --profile wasm \

@@ -16,5 +16,5 @@ work=$CARGO_TARGET_DIR
 source scripts/lib/steps.sh
 
 has valgrind || need valgrind
-cargo build --quiet --release --locked --manifest-path bench/Cargo.toml
-"$CARGO_TARGET_DIR/release/porous-bench" cpu --guard
+cargo build --quiet --release --locked --manifest-path bench/Cargo.toml --package porous-loads
+"$CARGO_TARGET_DIR/release/porous-guard" check

@@ -4,10 +4,11 @@ use core::time::Duration;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum, value_parser};
+use porous_loads::load::Load;
 use serde::Serialize;
 
 use crate::codecs::Operation;
-use crate::cpu::{Load, Sweep};
+use crate::cpu::Sweep;
 use crate::peer::Variant;
 #[cfg(unix)]
 use crate::sockets;
@@ -156,11 +157,11 @@ pub(crate) struct Cpu {
     #[arg(long)]
     pub(crate) once: bool,
     /// What sealing costs, in place of the table of processor time: writes sealed.md
-    #[arg(long, conflicts_with_all = ["chart", "guard", "sweep", "write_guard"])]
+    #[arg(long, conflicts_with_all = ["chart", "sweep"])]
     pub(crate) sealed: bool,
     /// What a server with 10,000 clients takes as more of them are active, in place of the table of
     /// processor time: writes crowd.md
-    #[arg(long, conflicts_with_all = ["chart", "guard", "sealed", "sweep", "write_guard"])]
+    #[arg(long, conflicts_with_all = ["chart", "sealed", "sweep"])]
     pub(crate) crowd: bool,
     /// Draws instructions against the length of messages, clients and channels: docs/performance.svg
     #[arg(long, conflicts_with_all = ["load", "peer"])]
@@ -171,13 +172,6 @@ pub(crate) struct Cpu {
     /// With --sweep: the point of the line
     #[arg(long, value_name = "N", requires = "sweep")]
     pub(crate) at: Option<usize>,
-    /// Fails if porous takes 3 % more instructions than results/cpu-guard.json says, where the same tools
-    /// count
-    #[arg(long)]
-    pub(crate) guard: bool,
-    /// Counts the instructions again, and writes them into results/cpu-guard.json
-    #[arg(long, conflicts_with = "guard")]
-    pub(crate) write_guard: bool,
     /// The folder to write to [default: bench/results, if nothing else is asked for; docs for the chart]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,

@@ -1,6 +1,5 @@
 //! The one clock that is read. quinn-proto counts in the standard library's instants, and only a clock
-//! makes the first of them: results depend on differences alone, and so not on that first instant. Beside
-//! counts of instructions stands the time that the work took.
+//! makes the first of them: results depend on differences alone, and so not on that first instant.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,12 +9,4 @@ use std::time::{Duration, Instant};
 pub(crate) fn real(now: porous_proto::Instant) -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     *EPOCH.get_or_init(Instant::now) + Duration::from_micros(now.as_micros())
-}
-
-/// Does some work, and says how long it took.
-#[expect(clippy::disallowed_methods, reason = "the time is what is measured")]
-pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
-    let begin = Instant::now();
-    let done = work();
-    (done, begin.elapsed())
 }

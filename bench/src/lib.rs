@@ -3,7 +3,6 @@
 
 mod args;
 mod bulk;
-mod callgrind;
 mod clock;
 mod codecs;
 #[cfg(test)]
@@ -32,7 +31,7 @@ use crate::args::{Cli, Command, Compare};
 use crate::peer::VARIANTS;
 use crate::workload::{Case, Workload, measure};
 
-pub use crate::cpu::{Allocations, Measure};
+pub use porous_loads::counted::{Allocations, Measure};
 
 /// The program. `measure` counts the allocations of some work, if the allocator of the executable can.
 ///

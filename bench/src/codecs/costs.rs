@@ -5,9 +5,9 @@ use std::io;
 use std::process::Command;
 
 use clap::ValueEnum as _;
+use porous_loads::callgrind::collected;
 
 use super::subject::{MESSAGES, Operation, SUBJECTS, Subject};
-use crate::callgrind::collected;
 
 /// Passes over all messages in a short and in a long run. The difference of the two is the cost of the
 /// messages alone, without that of starting the program.

@@ -9,8 +9,9 @@ use std::thread;
 use clap::ValueEnum as _;
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use porous_loads::node::Protocol;
 
-use super::node::{PROTOCOLS, Protocol};
+use super::protocols::PROTOCOLS;
 use super::row::instructions_of_unit;
 use super::sweep::Sweep;
 

@@ -6,12 +6,11 @@ use std::convert::Infallible;
 use std::rc::Rc;
 use std::time::Duration;
 
+use porous_loads::node::{Mail, Node, Setup};
 use porous_proto::Instant;
 use rusty_enet::{
     Address, EventNoRef, Host, HostSettings, MTU_MAX, Packet, PacketReceived, PeerID, Socket,
 };
-
-use super::node::{Mail, Node, Setup};
 
 /// The time that its clock shows at the start. ENet takes a time of 0 for "never", so the clock does not
 /// begin there.

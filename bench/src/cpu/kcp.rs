@@ -6,9 +6,8 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use kcp::{Kcp, get_conv};
+use porous_loads::node::{Mail, Node, Setup};
 use porous_proto::Instant;
-
-use super::node::{Mail, Node, Setup};
 
 /// What stands where a datagram of KCP has the number of its conversation, if the datagram is an unreliable
 /// message.

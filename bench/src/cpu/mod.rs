@@ -2,32 +2,27 @@
 //! allocations.
 
 mod chart;
-mod counted;
 mod enet;
-mod guard;
 mod kcp;
-mod load;
-mod node;
-mod porous;
+mod protocols;
 mod quinn;
 mod renet;
 mod renetcode;
 mod row;
-mod stage;
 mod sweep;
 mod table;
-mod task;
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
-pub use self::counted::{Allocations, Measure};
-pub(crate) use self::load::Load;
-use self::node::Protocol;
+use porous_loads::counted::Measure;
+use porous_loads::load::Load;
+use porous_loads::node::Protocol;
+use porous_loads::task::Task;
+
 use self::row::Row;
 pub(crate) use self::sweep::Sweep;
 use self::table::Table;
-use self::task::Task;
 use crate::args::Cpu;
 
 pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
@@ -42,12 +37,6 @@ pub(crate) fn main(args: &Cpu, measure: Option<Measure>) -> io::Result<()> {
         let docs = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         let folder = args.out.clone().unwrap_or_else(docs);
         return chart::write(&folder.join("performance.svg"));
-    }
-    if args.guard {
-        return guard::check();
-    }
-    if args.write_guard {
-        return guard::write();
     }
     let table = Table::of(args);
     let rows: Vec<_> = selected(args)

@@ -4,12 +4,12 @@
 use std::sync::OnceLock;
 
 use bytes::{Bytes, BytesMut};
+use porous_loads::node::{Mail, Node, Setup};
 use porous_proto::Instant;
 use quinn_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, Event, ServerConfig,
 };
 
-use super::node::{Mail, Node, Setup};
 use crate::clock::real;
 use crate::peers::quinn::{address, endpoint, exchange, tls};
 

@@ -1,9 +1,9 @@
 //! renet: its message layer, without a transport and so without a handshake.
 
+use porous_loads::node::{Node, Setup};
 use porous_proto::Instant;
 use renet::{RenetClient, RenetServer};
 
-use super::node::{Node, Setup};
 use crate::peers::renet::config;
 
 pub(crate) fn open(setup: Setup) -> Box<dyn Node> {

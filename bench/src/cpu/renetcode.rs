@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use porous_loads::node::{Mail, Node, Setup};
 use porous_proto::Instant;
 use renet::{RenetClient, RenetServer};
 use renetcode::{
@@ -10,7 +11,6 @@ use renetcode::{
     ServerConfig, ServerResult,
 };
 
-use super::node::{Mail, Node, Setup};
 use crate::peers::renet::config;
 
 const PROTOCOL_ID: u64 = 7;

@@ -3,18 +3,15 @@
 use std::env::{consts, current_exe, var_os};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use clap::ValueEnum as _;
+use porous_loads::callgrind;
+use porous_loads::load::Load;
+use porous_loads::node::Protocol;
+use porous_loads::task::Outcome;
 
-use super::load::Load;
-use super::node::Protocol;
 use super::table::Table;
-use super::task::Outcome;
-use crate::callgrind::collected;
-
-/// The name by which callgrind knows what it is to count.
-const COUNTED: &str = "--toggle-collect=*cpu::counted::counted*";
 
 /// The executable with an allocator that counts.
 const COUNTING: &str = "porous-bench-counting";
@@ -96,39 +93,22 @@ pub(super) fn task(load: Load) -> [String; 2] {
 }
 
 fn outcome(program: &Path, task: &[String], protocol: &Protocol) -> io::Result<Outcome> {
-    let mut command = Command::new(program);
-    let done = once(&mut command, task, protocol).output()?;
-    understood(&done)
+    let done = Command::new(program).args(once(task, protocol)).output()?;
+    callgrind::outcome(&done)
 }
 
 /// The instructions for each unit, counted by callgrind. The task is a part of the command line.
 pub(super) fn instructions_of_unit(task: &[String], protocol: &Protocol) -> io::Result<f64> {
-    let mut command = Command::new("valgrind");
-    command
-        .args([
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-            "--collect-atstart=no",
-            COUNTED,
-        ])
-        .arg(current_exe()?);
-    let done = once(&mut command, task, protocol).output()?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let count = collected(&said).ok_or_else(|| not_understood(&said))?;
-    Ok(count as f64 / understood(&done)?.units as f64)
+    callgrind::instructions_of_unit(&current_exe()?, &once(task, protocol))
 }
 
-/// Adds the rest of a command line that runs a task once.
-fn once<'a>(command: &'a mut Command, task: &[String], protocol: &Protocol) -> &'a mut Command {
-    let command = command.args(["cpu", "--once"]).args(task);
-    command.args(["--peer", protocol.name])
-}
-
-fn understood(done: &Output) -> io::Result<Outcome> {
-    let wrong = |_| not_understood(&String::from_utf8_lossy(&done.stderr));
-    serde_json::from_slice(&done.stdout).map_err(wrong)
-}
-
-fn not_understood(said: &str) -> io::Error {
-    io::Error::other(format!("not understood: {said}"))
+/// The command line that runs a task once.
+fn once<'a>(task: &'a [String], protocol: &Protocol) -> Vec<&'a str> {
+    let task = task.iter().map(String::as_str);
+    let protocol = ["--peer", protocol.name];
+    ["cpu", "--once"]
+        .into_iter()
+        .chain(task)
+        .chain(protocol)
+        .collect()
 }

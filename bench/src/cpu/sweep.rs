@@ -1,9 +1,8 @@
 //! Loads of which one figure changes, for the chart.
 
 use clap::ValueEnum;
-
-use super::node::Protocol;
-use super::task::{Clients, Messages, Task, Ticks};
+use porous_loads::node::Protocol;
+use porous_loads::task::{Clients, Messages, Task, Ticks};
 
 /// What changes from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

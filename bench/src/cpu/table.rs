@@ -2,10 +2,12 @@
 
 use core::fmt::Write as _;
 
-use super::load::{self, Load};
-use super::node::{PROTOCOLS, Protocol, SEALED};
+use porous_loads::load::{self, Load};
+use porous_loads::node::Protocol;
+use porous_loads::task::TICK;
+
+use super::protocols::{PROTOCOLS, SEALED};
 use super::row::Row;
-use super::task::TICK;
 use crate::args::Cpu;
 
 /// What a table is made of.

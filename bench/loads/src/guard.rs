@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
+use std::env::current_exe;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,12 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::Load;
-use super::node::{PROTOCOLS, Protocol};
-use super::row::{instructions_of_unit, task};
+use crate::callgrind::instructions_of_unit;
+use crate::load::Load;
+use crate::node::Protocol;
+use crate::porous::{MODERN, PAPER};
 
+const PROTOCOLS: [Protocol; 2] = [MODERN, PAPER];
 const LOADS: [Load; 4] = [Load::DUnreliable, Load::DReliable, Load::F200, Load::T];
 
 /// How far a count may exceed the one that is written down, in per cent: what two machines of the same kind
@@ -121,11 +124,15 @@ impl Guard {
 
 /// Where the counts are written down.
 fn file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("results/cpu-guard.json")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/cpu-guard.json")
 }
 
 /// Counts, and fails if porous became slower since the counts were written down.
-pub(super) fn check() -> io::Result<()> {
+///
+/// # Errors
+///
+/// It did, a program or the file is missing, or the file has another form.
+pub fn check() -> io::Result<()> {
     let written: Guard = serde_json::from_slice(&fs::read(file())?)?;
     let mut here = Guard {
         tools: Tools::here()?,
@@ -147,14 +154,18 @@ pub(super) fn check() -> io::Result<()> {
                 io::stdout(),
                 "over {MOST} % above what is written down:\n{what}"
             )?;
-            let advice = "if this is meant: porous-bench cpu --write-guard";
+            let advice = "if this is meant: porous-guard write";
             Err(io::Error::other(advice))
         }
     }
 }
 
 /// Counts, and writes the counts down.
-pub(super) fn write() -> io::Result<()> {
+///
+/// # Errors
+///
+/// A program is missing, or the file cannot be written.
+pub fn write() -> io::Result<()> {
     let guard = Guard {
         tools: Tools::here()?,
         instructions: count(None)?,
@@ -163,13 +174,30 @@ pub(super) fn write() -> io::Result<()> {
     fs::write(file(), format!("{text}\n"))
 }
 
+/// Plays a load once, by its name and that of the protocol, and prints what it came to.
+///
+/// # Errors
+///
+/// There is no such load or protocol.
+pub fn once(load: &str, protocol: &str) -> io::Result<()> {
+    let load = LOADS.into_iter().find(|known| known.titles()[0] == load);
+    let protocol = PROTOCOLS.iter().find(|known| known.name == protocol);
+    let Some((load, protocol)) = load.zip(protocol) else {
+        return Err(io::Error::other("no such load or protocol"));
+    };
+    let outcome = load.task().run(protocol, None);
+    writeln!(io::stdout(), "{}", serde_json::to_string(&outcome)?)
+}
+
 fn count(written: Option<&Counts>) -> io::Result<Counts> {
+    let own = current_exe()?;
     let mut counts = Counts::new();
-    let is_porous = |protocol: &&Protocol| protocol.name.starts_with("porous");
     for load in LOADS {
-        for protocol in PROTOCOLS.iter().filter(is_porous) {
-            let name = format!("{}, {}", load.titles()[0], protocol.name);
-            let count = instructions_of_unit(&task(load), protocol)?.round() as u64;
+        for protocol in PROTOCOLS {
+            let title = load.titles()[0];
+            let name = format!("{title}, {}", protocol.name);
+            let count = instructions_of_unit(&own, &["once", title, protocol.name])?;
+            let count = count.round() as u64;
             let was = written.and_then(|written| written.get(&name));
             let was = was.map_or(String::new(), |was| format!(", {was} before"));
             writeln!(io::stdout(), "{name}: {count} instructions{was}")?;

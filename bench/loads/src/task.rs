@@ -4,18 +4,18 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::counted::{Counter, Measure, counted};
-use super::node::Protocol;
-use super::stage::{Stage, Wire};
+use crate::counted::{Counter, Measure, counted};
+use crate::node::Protocol;
+use crate::stage::{Stage, Wire};
 
 /// A tick of a game.
-pub(super) const TICK: Duration = Duration::from_micros(16_667);
+pub const TICK: Duration = Duration::from_micros(16_667);
 
 /// A step of [`Transfer`]: the path has no delay.
 const STEP: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Task {
+pub enum Task {
     Messages(Messages),
     Exchange(Exchange),
     Clients(Clients),
@@ -24,72 +24,72 @@ pub(super) enum Task {
 
 /// Messages, one way, over the channels in turn.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Messages {
-    pub(super) reliable: bool,
-    pub(super) length: usize,
+pub struct Messages {
+    pub reliable: bool,
+    pub length: usize,
     /// Messages in a tick.
-    pub(super) count: u64,
-    pub(super) channels: u8,
-    pub(super) ticks: Ticks,
+    pub count: u64,
+    pub channels: u8,
+    pub ticks: Ticks,
 }
 
 /// One unreliable message each way in a tick, over one connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    pub(super) length: usize,
-    pub(super) ticks: Ticks,
+pub struct Exchange {
+    pub length: usize,
+    pub ticks: Ticks,
 }
 
 /// A server and its clients.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Clients {
-    pub(super) count: usize,
+pub struct Clients {
+    pub count: usize,
     /// Those of them that send and get messages, the first ones.
-    pub(super) active: usize,
+    pub active: usize,
     /// The lengths of the unreliable messages to the server and from it, one to and from each active client
     /// in a tick.
-    pub(super) lengths: Option<[usize; 2]>,
-    pub(super) ticks: Ticks,
+    pub lengths: Option<[usize; 2]>,
+    pub ticks: Ticks,
 }
 
 /// Reliable packets, one way: a new one leaves for each that was read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
-    pub(super) length: usize,
+pub struct Transfer {
+    pub length: usize,
     /// Packets that were sent and not yet read, at most.
-    pub(super) under_way: u64,
+    pub under_way: u64,
     /// Packets before the counting begins.
-    pub(super) warm_up: u64,
+    pub warm_up: u64,
     /// Packets in all.
-    pub(super) packets: u64,
+    pub packets: u64,
 }
 
 /// Ticks before the counting begins, so that connections are made and buffers have the length that they
 /// keep, and ticks that count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ticks {
-    pub(super) warm_up: u64,
-    pub(super) counted: u64,
+pub struct Ticks {
+    pub warm_up: u64,
+    pub counted: u64,
 }
 
 /// What a task came to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub struct Outcome {
     /// Messages, clients and ticks, or KiB that were done while instructions were counted.
-    pub(super) units: u64,
-    pub(super) nanoseconds: u64,
+    pub units: u64,
+    pub nanoseconds: u64,
     /// Datagrams, both ways, while instructions were counted.
-    pub(super) datagrams: u64,
+    pub datagrams: u64,
     /// Their bytes of UDP payload.
-    pub(super) wire: u64,
+    pub wire: u64,
     /// Allocations while instructions were counted; 0 where nothing counts them.
-    pub(super) allocations: u64,
+    pub allocations: u64,
     /// The heap of a server in bytes, for each of its clients.
-    pub(super) heap: Option<i64>,
+    pub heap: Option<i64>,
 }
 
 impl Task {
-    pub(super) fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
+    pub fn run(&self, protocol: &Protocol, measure: Option<Measure>) -> Outcome {
         match self {
             Self::Messages(messages) => messages.run(protocol, measure),
             Self::Exchange(exchange) => exchange.run(protocol, measure),

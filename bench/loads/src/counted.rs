@@ -19,17 +19,17 @@ pub type Measure = fn(&mut dyn FnMut()) -> Allocations;
 
 /// What the counted parts took.
 #[derive(Debug, Default)]
-pub(crate) struct Counter {
-    pub(crate) time: Duration,
+pub struct Counter {
+    pub time: Duration,
     /// Zero where nothing counts allocations.
-    pub(crate) allocations: u64,
+    pub allocations: u64,
     /// Bytes that are held of all that the counted parts allocated, and those that were [`aside`](Self::aside).
-    pub(crate) held: i64,
+    pub held: i64,
     measure: Option<Measure>,
 }
 
 impl Counter {
-    pub(crate) fn new(measure: Option<Measure>) -> Self {
+    pub fn new(measure: Option<Measure>) -> Self {
         Self {
             measure,
             ..Self::default()
@@ -37,7 +37,7 @@ impl Counter {
     }
 
     /// Does work that does not count, but for the memory that stays.
-    pub(crate) fn aside<T>(&mut self, work: impl FnOnce() -> T) -> T {
+    pub fn aside<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (done, allocations) = measured(self.measure, work);
         self.held += allocations.held;
         done
@@ -46,7 +46,7 @@ impl Counter {
 
 /// Does a part of a load whose instructions, time and allocations count. Callgrind knows it by its name.
 #[inline(never)]
-pub(crate) fn counted<T>(counter: &mut Counter, work: impl FnOnce() -> T) -> T {
+pub fn counted<T>(counter: &mut Counter, work: impl FnOnce() -> T) -> T {
     let ((done, allocations), time) = timed(|| measured(counter.measure, work));
     counter.time += time;
     counter.allocations += allocations.count;

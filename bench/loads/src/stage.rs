@@ -4,41 +4,41 @@ use core::time::Duration;
 
 use porous_proto::Instant;
 
-use super::counted::{Counter, Measure};
-use super::node::{Mail, Node, Protocol, Setup};
+use crate::counted::{Counter, Measure};
+use crate::node::{Mail, Node, Protocol, Setup};
 
 /// Clients that begin to connect in one tick: porous lets nobody in while over 4096 events of such wait, and a handshake
 /// lasts a few ticks.
 const AT_ONCE: usize = 1000;
 
 /// A server and its clients.
-pub(super) struct Stage {
-    pub(super) now: Instant,
+pub struct Stage {
+    pub now: Instant,
     server: Box<dyn Node>,
     clients: Vec<Box<dyn Node>>,
     /// Clients that have begun to connect.
     begun: usize,
     to_server: Mail,
     to_clients: Mail,
-    pub(super) wire: Wire,
+    pub wire: Wire,
 }
 
 /// Datagrams of both ways.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wire {
-    pub(super) datagrams: u64,
+pub struct Wire {
+    pub datagrams: u64,
     /// Their bytes of UDP payload.
-    pub(super) bytes: u64,
+    pub bytes: u64,
 }
 
 impl Wire {
     fn add(&mut self, mail: &Mail) {
         self.datagrams += mail.iter().len() as u64;
-        self.bytes += mail.len() as u64;
+        self.bytes += mail.bytes() as u64;
     }
 
     /// What came after `before`.
-    pub(super) fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
         Self {
             datagrams: self.datagrams - before.datagrams,
             bytes: self.bytes - before.bytes,
@@ -48,12 +48,7 @@ impl Wire {
 
 impl Stage {
     /// Clients of which the first have begun to connect. What the server holds counts.
-    pub(super) fn new(
-        protocol: &Protocol,
-        clients: usize,
-        channels: u8,
-        counter: &mut Counter,
-    ) -> Self {
+    pub fn new(protocol: &Protocol, clients: usize, channels: u8, counter: &mut Counter) -> Self {
         let setup = |remotes, n| Setup {
             remotes,
             channels,
@@ -83,24 +78,24 @@ impl Stage {
         }
     }
 
-    pub(super) fn wait(&mut self, time: Duration) {
+    pub fn wait(&mut self, time: Duration) {
         self.now = self.now + time;
     }
 
     /// The first client sends a message; `false` if it has no room for it.
-    pub(super) fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
+    pub fn send(&mut self, channel: u8, message: &[u8], reliable: bool) -> bool {
         self.clients[0].send(0, channel, message, reliable)
     }
 
     /// A tick of all clients, in which all send the message, if there is one.
-    pub(super) fn clients(&mut self, message: Option<&[u8]>) -> u64 {
+    pub fn clients(&mut self, message: Option<&[u8]>) -> u64 {
         self.clients_of(self.clients.len(), message)
     }
 
     /// A tick of all clients: each gets its datagrams, is served, reads, sends this message if there is one
     /// and it is among the first `active`, and puts its datagrams on their way. The messages that they have
     /// read.
-    pub(super) fn clients_of(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
+    pub fn clients_of(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
         self.begin();
         let mut read = 0;
         for (to, datagram) in self.to_clients.iter() {
@@ -120,13 +115,13 @@ impl Stage {
     }
 
     /// A tick of the server, which sends the message to all clients, if there is one.
-    pub(super) fn server(&mut self, message: Option<&[u8]>) -> u64 {
+    pub fn server(&mut self, message: Option<&[u8]>) -> u64 {
         self.server_to(self.clients.len(), message)
     }
 
     /// The same of the server, which sends the message to the first `active` clients. The messages that it
     /// has read.
-    pub(super) fn server_to(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
+    pub fn server_to(&mut self, active: usize, message: Option<&[u8]>) -> u64 {
         let mut read = 0;
         for (from, datagram) in self.to_server.iter() {
             self.server.datagram_in(self.now, from, datagram);
@@ -148,7 +143,7 @@ impl Stage {
     /// The heap of the server in bytes, for each client, if `held` bytes are what [`new`](Self::new) and all
     /// calls of [`server`](Self::server) hold. That of an empty server for one client does not count, nor
     /// does the bench's own.
-    pub(super) fn heap_of_peer(&self, protocol: &Protocol, held: i64, measure: Measure) -> i64 {
+    pub fn heap_of_peer(&self, protocol: &Protocol, held: i64, measure: Measure) -> i64 {
         let mut counter = Counter::new(Some(measure));
         let setup = Setup {
             remotes: 1,

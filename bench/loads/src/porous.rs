@@ -7,29 +7,35 @@ use porous_proto::{
 };
 use porous_sim::{ChaCha8Rng, Seed};
 
-use super::node::{Node, Setup};
+use crate::node::{Node, Protocol, Setup};
 
 /// The recommended policy.
-pub(crate) fn modern(setup: Setup) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Modern, None, setup))
-}
+pub const MODERN: Protocol = Protocol {
+    name: "porous-modern",
+    open: |setup| Box::new(Porous::new(Policy::Modern, None, setup)),
+    carries: |_| true,
+};
 
 /// The policy of the paper.
-pub(crate) fn paper(setup: Setup) -> Box<dyn Node> {
-    Box::new(Porous::new(Policy::Paper, None, setup))
-}
+pub const PAPER: Protocol = Protocol {
+    name: "porous-paper",
+    open: |setup| Box::new(Porous::new(Policy::Paper, None, setup)),
+    carries: |_| true,
+};
 
 /// The recommended policy, sealed by ChaCha20-Poly1305.
-pub(crate) fn chacha(setup: Setup) -> Box<dyn Node> {
-    let suite = Some(Suite::CHACHA_POLY);
-    Box::new(Porous::new(Policy::Modern, suite, setup))
-}
+pub const CHACHA: Protocol = Protocol {
+    name: "porous-chacha",
+    open: |setup| Box::new(Porous::new(Policy::Modern, Some(Suite::CHACHA_POLY), setup)),
+    carries: |_| true,
+};
 
 /// The recommended policy, sealed by AES-256-GCM.
-pub(crate) fn aes(setup: Setup) -> Box<dyn Node> {
-    let suite = Some(Suite::AES_GCM);
-    Box::new(Porous::new(Policy::Modern, suite, setup))
-}
+pub const AES: Protocol = Protocol {
+    name: "porous-aes",
+    open: |setup| Box::new(Porous::new(Policy::Modern, Some(Suite::AES_GCM), setup)),
+    carries: |_| true,
+};
 
 struct Porous {
     host: Host<ChaCha8Rng, usize>,

@@ -1,17 +1,16 @@
 //! The loads of the table.
 
-use clap::ValueEnum;
-
-use super::task::{Clients, Exchange, Messages, Task, Ticks, Transfer};
+use crate::task::{Clients, Exchange, Messages, Task, Ticks, Transfer};
 
 /// Ticks before the counting begins.
 const WARM_UP: u64 = 300;
 
 /// Clients of a crowd.
-pub(super) const CROWD: usize = 10_000;
+pub const CROWD: usize = 10_000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Load {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Load {
     /// 32 unreliable messages of 64 bytes a tick, one way: both hosts, for each message
     DUnreliable,
     /// The same with reliable messages
@@ -50,7 +49,7 @@ pub(crate) enum Load {
 
 impl Load {
     /// The loads of the table of processor time.
-    pub(super) const ALL: [Self; 9] = [
+    pub const ALL: [Self; 9] = [
         Self::DUnreliable,
         Self::DReliable,
         Self::E200,
@@ -63,14 +62,13 @@ impl Load {
     ];
 
     /// The loads of the table of what sealing costs.
-    pub(super) const SEALED: [Self; 5] =
-        [Self::S64, Self::S200, Self::S1100, Self::F200, Self::F1000];
+    pub const SEALED: [Self; 5] = [Self::S64, Self::S200, Self::S1100, Self::F200, Self::F1000];
 
     /// The loads of the table of a crowd.
-    pub(super) const CROWD: [Self; 4] = [Self::C10, Self::C100, Self::C1000, Self::C10000];
+    pub const CROWD: [Self; 4] = [Self::C10, Self::C100, Self::C1000, Self::C10000];
 
     /// The name in tables, and the unit.
-    pub(super) const fn titles(self) -> [&'static str; 2] {
+    pub const fn titles(self) -> [&'static str; 2] {
         match self {
             Self::DUnreliable => ["D, unreliable", "message"],
             Self::DReliable => ["D, reliable", "message"],
@@ -91,16 +89,16 @@ impl Load {
         }
     }
 
-    pub(super) const fn is_idle(self) -> bool {
+    pub const fn is_idle(self) -> bool {
         matches!(self, Self::E200 | Self::E1000)
     }
 
     /// Whether one connection carries a message each way in a tick.
-    pub(super) const fn is_exchange(self) -> bool {
+    pub const fn is_exchange(self) -> bool {
         matches!(self, Self::S64 | Self::S200 | Self::S1100)
     }
 
-    pub(super) const fn task(self) -> Task {
+    pub const fn task(self) -> Task {
         match self {
             Self::DUnreliable => messages(false),
             Self::DReliable => messages(true),

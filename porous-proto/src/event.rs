@@ -109,7 +109,7 @@ pub enum Event<A> {
 /// | | reliable | passive | unreliable |
 /// |---|---|---|---|
 /// | gave it to its application | `Delivered` | `Delivered` | `Delivered` |
-/// | all of it came, too late for its order | never | `Skipped` | `Skipped` |
+/// | all of it came, too late for its order | `Skipped` with a [key](crate::SendOptions::key), else never | `Skipped` | `Skipped` |
 /// | all of it came, and had to make room for others | never | never | `Skipped` |
 /// | went on before all of it had come | never | `Lost` | `Lost` |
 /// | did not get all of it before its time to live was over | `Expired` | `Expired` | `Expired` if some of it had not been sent by then, else `Lost` |

@@ -136,8 +136,9 @@ impl SendOptions {
     /// a packet has no key.
     ///
     /// As soon as the new packet has left, nothing of older ones with its key is sent again, in whatever
-    /// mode. One that is lost is given up, with the same receipt, and no packet waits for it, the new one
-    /// included. One that was sent and not lost is received as any other.
+    /// mode. One that is lost is given up, with the same receipt, and no packet waits for it any more. The new one
+    /// never waits for it if it directly follows it on its channel; with packets in between, all wait until the loss is
+    /// known. One that was sent and not lost is received as any other.
     ///
     /// The new packet takes the place of the one that it replaces: a state that changes more often than
     /// it can be sent would otherwise be put off for ever. So it may overtake packets of its channel that

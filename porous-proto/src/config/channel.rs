@@ -58,8 +58,9 @@ impl Channel {
 
     /// Delivers what this host receives on the channel as it is complete. No packet waits for a reliable
     /// one that is missing, and a packet that comes late is not skipped unless it is very late: half a
-    /// [window](Config::windows) of packets, or half a second. The receiver alone decides on the order;
-    /// the sender need not know.
+    /// [window](Config::windows) of packets, or half a second. Where the application reads fast, it is also skipped once
+    /// half of the [receive budget](Config::receive_budget) was read meanwhile, on all channels together. The receiver
+    /// alone decides on the order; the sender need not know.
     ///
     /// ```
     /// use porous_proto::{Channel, Priority};

@@ -246,7 +246,7 @@ impl Plain {
         let priorities = self.channels.iter().map(|channel| channel.priority);
         let priorities = priorities.collect::<Vec<_>>();
         let mut config = named("channels", config.channels(&priorities))?;
-        for (id, channel) in (0..).zip(&self.channels) {
+        for (id, channel) in (0..=u8::MAX).zip(&self.channels) {
             config = named("channels", config.channel(ChannelId(id), channel.channel()))?;
         }
         Ok(config)

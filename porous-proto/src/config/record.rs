@@ -227,7 +227,7 @@ fn write_offered(offered: &Offered, out: &mut Out) {
 fn write_channels(channels: &ChannelList, out: &mut Out) {
     let all = channels.as_slice();
     out.one("channels", all.len() as u64);
-    for (part, channel) in (0..).zip(all) {
+    for (part, channel) in (0..=u8::MAX).zip(all) {
         let Channel {
             priority,
             order,

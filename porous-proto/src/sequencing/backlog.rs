@@ -325,7 +325,7 @@ impl Backlog {
         let head = self.front()?;
         let newest = self.queue.back()?.waiting.as_ref()?;
         // With an age without end every packet is to leave.
-        if newest.since.since(head.since) <= KEPT || self.age == Duration::MAX {
+        if newest.since.since(head.since) <= KEPT || end(head.since, self.age).is_never() {
             return None;
         }
         if now < self.late + STANDING || !(head.may_give_way() && newest.may_give_way()) {

@@ -217,8 +217,9 @@ impl Promises {
         // Told now, a round trip after the packet left, and not when FATES confirm it, as they nearly always
         // do.
         promise.tell(Outcome::Delivered, receipts);
-        // No window passes over a reliable packet that has come: this is the last word.
-        if mode == Mode::Reliable {
+        // No window passes over a reliable packet that has come, unless a newer one with its key did not wait for it:
+        // this is the last word.
+        if mode == Mode::Reliable && !promise.outdated {
             self.remove(id);
         }
     }
@@ -245,8 +246,9 @@ impl Promises {
         let Some(promise) = self.by_id.get_mut(&id) else {
             return false;
         };
-        // A reliable packet is not passed before it has come, unless it was given up.
-        let waits = mode == Mode::Reliable && promise.given_up.is_none();
+        // A reliable packet is not passed before it has come, unless it was given up, or a newer one with its key did
+        // not wait for it.
+        let waits = mode == Mode::Reliable && promise.given_up.is_none() && !promise.outdated;
         if !waits && promise.receipt.is_some() && how == Passed::Told {
             promise.passed = true;
             return true;

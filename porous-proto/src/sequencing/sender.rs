@@ -188,8 +188,11 @@ impl Sender {
         (self.begun, self.unsent) = (since, true);
         self.promises.begin(id, &options, ends);
         // The older packet with this key is outdated as soon as this one leaves: nothing may wait for it, but
-        // for what it depends on itself (D3).
-        let same_key = |last: &LastReliable| last.key.is_some() && last.key == options.key;
+        // for what it depends on itself (D3). Unless a packet between the two waits for it: the remote host takes
+        // a packet for damaged that depends on an older one than a packet before it.
+        let same_key = |last: &LastReliable| {
+            last.key.is_some() && last.key == options.key && last.id + 1 == id
+        };
         if let Some(last) = self.last_reliable.filter(same_key) {
             self.last_reliable = last.after.map(LastReliable::plain);
         }
@@ -502,8 +505,10 @@ impl Sender {
                 .window
                 .get(id)
                 .is_some_and(|sent| sent.mode != Mode::Unreliable);
+            let has_not_left = self.unsent && self.window.newest() == Some(id);
             // An unreliable packet that has left whole cannot be called back.
-            if !(repeated || dependency.is_some()) || !self.promises.cancel(id) {
+            let is_over = !repeated && !has_not_left && dependency.is_none();
+            if is_over || !self.promises.cancel(id) {
                 continue;
             }
             any = true;

@@ -91,6 +91,46 @@ fn packets_behind_an_outdated_state_go_on_as_soon_as_its_loss_is_known() {
     assert!(got[2].1 <= 150 * MS, "{got:?}");
 }
 
+/// A packet that was sent between two states waits for the first of them. The second one waits with it: a remote
+/// host would take it for damaged if it did not. D3.
+#[test]
+fn a_state_does_not_contradict_what_waits_for_an_older_one() {
+    for channel in 0..2 {
+        for between in [Mode::Unreliable, Mode::Passive] {
+            for (is_lost, apart) in [(true, 0), (true, 15), (false, 0), (false, 15)] {
+                let mut pair = pair(3, &two_channels());
+                let ignored = |pair: &Pair| pair.world.host(Pair::B).stats().ignored_total();
+                let before = ignored(&pair);
+                let state = SendOptions::new(Mode::Reliable).key(7);
+                let first = |pair: &mut Pair| pair.send(Pair::A, channel, state, vec![1]);
+                if is_lost {
+                    lose(&mut pair, |pair| first(pair).unwrap());
+                } else {
+                    first(&mut pair).unwrap();
+                }
+                let plain = |mode| SendOptions::new(mode);
+                let rest = [plain(between), state, plain(Mode::Reliable)];
+                for (n, options) in (2..).zip(rest) {
+                    pair.world.run_for(apart * MS);
+                    pair.send(Pair::A, channel, options, vec![n]).unwrap();
+                }
+                // The application of B looks late, so that all of it waits there.
+                pair.world.run_for(1000 * MS);
+                let got = receive_for(&mut pair, 3000 * MS);
+                let numbers: Vec<_> = got.iter().map(|(number, _)| *number).collect();
+                let expected = if is_lost {
+                    &[2, 3, 4][..]
+                } else {
+                    &[1, 2, 3, 4]
+                };
+                let context = format!("{channel} {between:?} {is_lost} {apart}");
+                assert_eq!(numbers, expected, "{context}");
+                assert_eq!(ignored(&pair), before, "{context}");
+            }
+        }
+    }
+}
+
 /// On a path that loses datagrams and keeps their order, an older state never comes after a newer one:
 /// that would mean that it was sent again. The last state of each key comes if it is reliable. D3.
 #[test]

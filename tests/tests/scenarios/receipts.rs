@@ -47,7 +47,9 @@ impl Cell {
             options = options.ttl(70 * MS);
         }
         if self.key {
-            options = options.key(number % 3);
+            // With other keys between two packets with one, and in pairs.
+            let pairs = if self.copies { 2 } else { 1 };
+            options = options.key(number / pairs % 3);
         }
         options
     }
@@ -58,7 +60,7 @@ impl Cell {
         match outcome {
             Outcome::Delivered => true,
             // No packet is late by a whole report here, and there is room for all.
-            Outcome::Skipped => !reliable && !self.unordered,
+            Outcome::Skipped => (!reliable || self.key) && !self.unordered,
             Outcome::Lost => !reliable,
             Outcome::Expired => self.ttl || self.mode == Mode::Unreliable,
             Outcome::Cancelled => self.key || self.cancel,

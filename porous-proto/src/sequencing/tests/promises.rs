@@ -409,6 +409,28 @@ fn what_is_cancelled_before_it_was_sent_is_gone() {
 
 /// D4.
 #[test]
+fn a_packet_that_has_its_id_and_has_not_left_is_cancelled() {
+    for mode in [Mode::Unreliable, Mode::Reliable] {
+        let mut sender = sender();
+        sender.send(0, "abc".into(), options(mode, 1));
+        let taken = messages(&mut sender);
+        assert!(sender.is_current(&taken[0]));
+        assert!(sender.cancel(0, 1) && !sender.cancel(0, 1), "{mode:?}");
+        assert!(!sender.is_current(&taken[0]), "{mode:?}");
+        sender.skipped(&taken[0]);
+        let cancelled = [(1, Outcome::Cancelled, false)];
+        assert_eq!(receipts(&mut sender), cancelled, "{mode:?}");
+    }
+    // What has left cannot be called back.
+    let mut sender = sender();
+    sender.send(0, "abc".into(), options(Mode::Unreliable, 1));
+    let left = messages(&mut sender);
+    sender.sent(&left[0]);
+    assert!(!sender.cancel(0, 1));
+}
+
+/// D4.
+#[test]
 fn what_is_cancelled_on_its_way_is_buried_if_it_is_lost() {
     let mut sender = sender();
     sender.send(0, "abc".into(), options(Mode::Unreliable, 1));

@@ -272,8 +272,9 @@ impl Session {
     /// Whether everything was sent, and acknowledged if it has to be, in both directions.
     pub(super) fn flush(&mut self) -> bool {
         let totals = self.sequencing.totals();
+        let is_sent = totals.unsent == 0 && !self.transfer.has_unsent();
         // What is owed leaves first: the remote host has to know what it need not send again.
-        totals.undelivered == 0 && totals.unsent == 0 && !self.transfer.inbound.ack_timer.hurry()
+        totals.undelivered == 0 && is_sent && !self.transfer.inbound.ack_timer.hurry()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.

@@ -49,7 +49,12 @@ impl Messages {
 
     /// Whether a message may wait to be sent, here or in the source. False is certain.
     pub(super) fn may_send(&self, source: &mut impl Source) -> bool {
-        !self.send_queue.is_empty() || source.has_message()
+        self.wait() || source.has_message()
+    }
+
+    /// Whether a message that the source has handed over waits to be sent.
+    pub(super) fn wait(&self) -> bool {
+        !self.send_queue.is_empty()
     }
 
     /// Makes sure that the front of the send queue is worth sending, and takes a new message from the source
@@ -142,7 +147,7 @@ impl Messages {
         let offer = Offer {
             news,
             room,
-            data_waits: !self.send_queue.is_empty(),
+            data_waits: self.wait(),
         };
         self.copies.plan(plan, &mut self.store, source, &offer, now);
     }

@@ -280,8 +280,14 @@ impl Transfer {
                 self.outbound.queue.leave_out();
             }
         }
+        self.leave_out();
         // The frame that sets the remote host right has to leave soon, also if there is no data.
         let _soon = self.signals.pings.on_doubt(now);
+    }
+
+    /// Whether a message that the source has handed over has not left yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.outbound.messages.wait()
     }
 
     /// Notes a valid frame.
@@ -360,7 +366,7 @@ impl Transfer {
             return Ok(None);
         }
         self.outbound.forget_oldest_if_full(source);
-        // What repeats a frame that was lost because of its mark must not be marked as well (D9).
+        // What a probe repeats may have been dropped because of its mark, and must not be marked as well (D9).
         let ecn = self
             .outbound
             .path

@@ -46,6 +46,24 @@ fn at_once_or_after_a_flush_from_either_side() {
     }
 }
 
+/// What is sent unreliably is not waited for, but it leaves before the goodbye: also what finds no room in the next
+/// datagram, and what the pace holds back.
+#[test]
+fn unreliable_packets_leave_before_the_goodbye() {
+    for lengths in [&[600, 500, 300][..], &[1000; 20], &[5000]] {
+        let mut pair = quiet_pair(seed(), line());
+        for &length in lengths {
+            let packet = vec![7; length];
+            pair.send(A, 0, Mode::Unreliable, packet).expect("room");
+        }
+        disconnect(&mut pair, A, flush(7));
+        pair.world.run_for(Duration::from_secs(2));
+        let got = pair.receive_all(B);
+        let came: Vec<_> = got.iter().map(|packet| packet.payload.len()).collect();
+        assert_eq!(came, lengths);
+    }
+}
+
 /// The host has a connected peer, a peer that asks, and an attempt of its own.
 #[test]
 fn a_host_that_disconnects_from_all_has_nobody_left_and_lets_nobody_in() {

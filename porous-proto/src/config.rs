@@ -97,7 +97,7 @@ pub enum Policy {
 /// fixed limits beside it:
 ///
 /// - Peers that have ended are kept for 30 s, to answer for their connections: at most two for each
-///   of [`max_peers`](Self::max_peers). The oldest go first.
+///   of [`max_peers`](Self::max_peers), and two where that is 0. The oldest go first.
 /// - Answers to senders that are no peers wait to be sent: at most as many as may leave at once, which
 ///   is a quarter of a second's by [`reply_limits`](Self::reply_limits), and 1024. Further ones are
 ///   dropped and counted as [`TooManyReplies`](crate::Ignored::TooManyReplies).

@@ -13,6 +13,8 @@ use crate::config::Config;
 use crate::frame::{
     Connect, ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Refuse, Reset,
 };
+#[cfg(feature = "seal")]
+use crate::frame::{MAC, encode_disconnect_ack};
 use crate::hooks::canary::{Bug, strikes};
 use crate::time::{Instant, Micros};
 use crate::wire::NoRoom;
@@ -67,6 +69,9 @@ pub(super) enum Reply {
     Disconnect(Disconnect),
     /// The receiver has given up; this host goes on connecting at other addresses.
     DisconnectAck(DisconnectAck),
+    /// The receiver has ended a sealed connection from another address.
+    #[cfg(feature = "seal")]
+    SignedAck(DisconnectAck, [u8; MAC]),
 }
 
 impl Reply {
@@ -88,6 +93,8 @@ impl Reply {
             Self::Reset(reset) => reset.encode(buf),
             Self::Disconnect(bye) => bye.encode(buf),
             Self::DisconnectAck(ack) => ack.encode(buf),
+            #[cfg(feature = "seal")]
+            Self::SignedAck(ack, mac) => encode_disconnect_ack(&ack, buf, |_| mac),
         }
     }
 }

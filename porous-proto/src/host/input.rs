@@ -229,7 +229,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             let is_newcomer = peer.is_inbound() && peer.state() == PeerState::Connecting;
             is_newcomer && peer.gives_way_to(request.asks_to_seal())
         };
-        if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
+        while let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
             member.peer.replace(now);
             host.settle(slot);
         }
@@ -316,6 +316,11 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         (host.strangers).check_answer(sender, Answered::Handshake)?;
         (member.peer).on_disconnect(0, bye.nonce_self, bye.reason, sender.now);
+        #[cfg(feature = "seal")]
+        if let Some(secured) = member.peer.secured().filter(|secured| secured.was_signed) {
+            host.strangers.acknowledge_signed(from, bye, secured);
+            return Ok(Taken::by(slot));
+        }
         host.strangers.acknowledge(from, bye);
         Ok(Taken::by(slot))
     }

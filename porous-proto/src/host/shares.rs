@@ -220,10 +220,11 @@ pub(super) struct Lingering {
 }
 
 impl Lingering {
-    pub(super) const fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         Self {
             queue: VecDeque::new(),
-            most: 2 * config.budgets.max_peers as usize,
+            // What a host that lets nobody in has connected to lingers as well, each for itself.
+            most: (config.budgets.max_peers as usize).max(1).saturating_mul(2),
             forgetful_until: Instant::ZERO,
         }
     }

@@ -12,8 +12,12 @@ use crate::event::{Ignored, Listen};
 use crate::frame::{
     ConnectionId, Disconnect, DisconnectAck, Offer, Refusal, Request, Reset, VERSION,
 };
+#[cfg(feature = "seal")]
+use crate::frame::{MAC, encode_disconnect_ack};
 use crate::ids::Address;
 use crate::peer::{Agreement, Identity, Peer, Settings};
+#[cfg(feature = "seal")]
+use crate::seal::Secured;
 use crate::time::Instant;
 
 /// The sender of a datagram that has just come.
@@ -239,12 +243,21 @@ impl<A: Address> Strangers<A> {
 
     /// Acknowledges a goodbye in the place of the peer that it was for.
     pub(super) fn acknowledge(&mut self, to: A, bye: &Disconnect) {
-        let (nonce_self, nonce_peer) = (bye.nonce_peer, bye.nonce_self);
-        let ack = DisconnectAck {
-            nonce_self,
-            nonce_peer,
+        self.replies.push(to, Reply::DisconnectAck(answer_to(bye)));
+    }
+
+    /// Acknowledges a signed goodbye.
+    #[cfg(feature = "seal")]
+    pub(super) fn acknowledge_signed(&mut self, to: A, bye: &Disconnect, secured: &Secured) {
+        let ack = answer_to(bye);
+        let mut mac = [0; MAC];
+        let sign = |covered: &[u8]| {
+            mac = secured.sign(covered);
+            mac
         };
-        self.replies.push(to, Reply::DisconnectAck(ack));
+        if encode_disconnect_ack(&ack, &mut [0; 64], sign).is_ok() {
+            self.replies.push(to, Reply::SignedAck(ack, mac));
+        }
     }
 
     /// Whether the goodbye of an attempt that was given up waits to be sent.
@@ -266,5 +279,13 @@ impl<A: Address> Strangers<A> {
     #[cfg(any(test, feature = "audit"))]
     pub(super) fn waiting(&self) -> usize {
         self.replies.len()
+    }
+}
+
+/// The acknowledgement of a goodbye.
+const fn answer_to(bye: &Disconnect) -> DisconnectAck {
+    DisconnectAck {
+        nonce_self: bye.nonce_peer,
+        nonce_peer: bye.nonce_self,
     }
 }

@@ -78,6 +78,8 @@ struct Way {
     request_due: bool,
     /// True if the host at the address has refused or given up, or the system cannot send there.
     is_struck: bool,
+    /// True if the host at the address has said that it has given up.
+    gave_up: bool,
     /// True if the application was told that nothing is bound to the port.
     is_closed: bool,
     /// The nonces of requests to be acknowledged, with one acknowledgement each.
@@ -93,6 +95,7 @@ impl Way {
             contested: false,
             request_due: true, // the first round is due at once
             is_struck: false,
+            gave_up: false,
             is_closed: false,
             acks: ArrayVec::new_const(),
         }
@@ -499,15 +502,25 @@ impl Handshake {
         self.ways.get(way).is_some_and(heard)
     }
 
+    /// The refusal that tells why nothing came of the attempt, if there is one: also one that was not believed while
+    /// somebody might still have proved to be meant.
+    pub(super) fn refused(&self) -> Option<Refusal> {
+        #[cfg(feature = "seal")]
+        let doubted = || self.sealed.as_ref()?.doubted();
+        #[cfg(not(feature = "seal"))]
+        let doubted = || None;
+        self.refusal.or_else(doubted)
+    }
+
     /// Why nothing came of the attempt in its time.
     pub(super) fn why_nothing_came(&self) -> DisconnectReason {
         // One of several addresses may have refused: that tells more than the silence of the others.
-        let said = |at: &Way| at.is_struck || at.any_remote().is_some();
+        let said = |at: &Way| at.gave_up || at.any_remote().is_some();
         #[cfg(feature = "seal")]
         if self.sealed.as_ref().is_some_and(|sealed| sealed.has_failed) {
             return DisconnectReason::Refused(Refusal::Security);
         }
-        match self.refusal {
+        match self.refused() {
             Some(refusal) => DisconnectReason::Refused(refusal),
             None if self.ways.iter().any(said) => DisconnectReason::Unfinished,
             None => DisconnectReason::NeverAnswered,
@@ -538,13 +551,14 @@ impl Handshake {
 
     /// Strikes an address off, and all from which a request with this nonce has come: the host there does
     /// not want a connection. Whether no address is left.
-    pub(super) fn strike(&mut self, way: usize, nonce: Option<u64>) -> bool {
+    pub(super) fn strike(&mut self, way: usize, nonce: Option<u64>, now: Instant) -> bool {
         for (n, at) in self.ways.iter_mut().enumerate() {
             if n == way || nonce.is_some_and(|nonce| at.has_seen(nonce)) {
                 // Nothing that came from it counts any more, neither for the outcome nor for goodbyes.
                 *at = Way {
                     request_due: false,
                     is_struck: true,
+                    gave_up: at.gave_up || nonce.is_some(),
                     is_closed: at.is_closed,
                     ..Way::new()
                 };
@@ -554,6 +568,10 @@ impl Handshake {
         let struck = |(favourite, _): (usize, _)| self.ways[favourite].is_struck;
         if self.favourite.is_some_and(struck) {
             self.favourite = None;
+        }
+        // It may have been the last one of a round that was to be asked: then the round ends here.
+        if self.retry.is_never() && self.due(now).next().is_none() {
+            self.retry = self.next_retry(now);
         }
         self.ways.iter().all(|at| at.is_struck)
     }

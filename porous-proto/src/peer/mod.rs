@@ -326,7 +326,7 @@ impl Peer {
             return;
         };
         handshake.refusal = Some(refusal);
-        if handshake.strike(way, None) {
+        if handshake.strike(way, None, now) {
             self.end(Cause::Refused, DisconnectReason::Refused(refusal), now);
         }
     }
@@ -336,8 +336,8 @@ impl Peer {
         let Some(handshake) = self.attempt() else {
             return;
         };
-        if handshake.strike(way, None) {
-            let refused = handshake.refusal.map(DisconnectReason::Refused);
+        if handshake.strike(way, None, now) {
+            let refused = handshake.refused().map(DisconnectReason::Refused);
             let reason = refused.unwrap_or(DisconnectReason::Unreachable);
             self.end(Cause::Cancelled, reason, now);
         }
@@ -527,7 +527,7 @@ impl Peer {
                 return false;
             }
             // The sender may be another host than the one that is sought, which is at other addresses.
-            if !handshake.strike(way, remote) {
+            if !handshake.strike(way, remote, now) {
                 return true;
             }
         } else if self.remote_nonce() != remote {
@@ -678,8 +678,9 @@ impl Peer {
             }
             Phase::Newcomer { session, .. } => {
                 let due = core::mem::take(due);
-                due.then(|| session.acknowledge(own, &ours.offer, self.role, buf))
-                    .transpose()?
+                let written = due.then(|| session.acknowledge(own, &ours.offer, self.role, buf));
+                // Nothing is left to say once a sealed frame has come.
+                written.transpose()?.filter(|&len| len > 0)
             }
             Phase::Connected(connected) => {
                 let ack_due = core::mem::take(due);

@@ -243,6 +243,11 @@ impl SealedAttempt {
         is_first
     }
 
+    /// The first refusal that did not count yet.
+    pub(super) fn doubted(&self) -> Option<Refusal> {
+        self.refusals.first().map(|&(_, refusal, _)| refusal)
+    }
+
     /// When the next refusal counts.
     pub(super) fn due(&self) -> Instant {
         let due = self.refusals.iter().map(|&(.., due)| due);

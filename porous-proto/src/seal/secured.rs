@@ -167,7 +167,7 @@ impl Secured {
     /// Signs the goodbye in the first `len` bytes of `buf`, and returns its length with the MAC. Forms that are
     /// no goodbyes stay as they are.
     pub(crate) fn sign_goodbye(&mut self, len: usize, buf: &mut [u8]) -> Result<usize, NoRoom> {
-        let signs = match frame::goodbye_of(buf) {
+        let signs = match buf.get(..len).and_then(frame::goodbye_of) {
             None => false,
             Some(Goodbye::Acknowledgement) => self.was_signed,
             // A remote host that was not heard may or may not have the keys by now: it is told in both ways,

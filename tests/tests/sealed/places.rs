@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 
-use porous_proto::{Config, DisconnectReason, Event, Mode};
+use porous_proto::{Config, Disconnect, DisconnectReason, Event, Mode};
 use porous_sim::LinkConfig;
 
 use crate::scene::{CLIENT, DELAY, MS, Packet, Plan, SECOND, SERVER, SUITES, Scene};
@@ -37,6 +37,24 @@ fn a_client_that_moves_keeps_its_connection() {
                 assert_eq!(scene.bindings(SERVER), before);
                 assert_eq!(scene.bindings(CLIENT), before);
             }
+        }
+    }
+}
+
+/// Its acknowledgement is signed as well, and goes to where it came from.
+#[test]
+fn a_goodbye_from_another_address_is_answered_there() {
+    for plan in Plan::all(3) {
+        for to in [ROUTER + 1, ELSEWHERE] {
+            let mut scene = behind_a_router(plan.clone());
+            scene.talk(&Packet::reliable(5), 10 * MS);
+            scene.world.rebind(CLIENT, to);
+            let now = Disconnect::Now { reason: 5 };
+            let peer = scene.peer(CLIENT);
+            scene.world.disconnect(CLIENT, peer, now).unwrap();
+            scene.world.run_for(200 * MS);
+            assert_eq!(scene.ended(SERVER), [DisconnectReason::ByPeer(5)]);
+            assert_eq!(scene.ended(CLIENT), [DisconnectReason::ByUs(5)]);
         }
     }
 }

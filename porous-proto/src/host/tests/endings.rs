@@ -30,18 +30,27 @@ fn two_ended_peers_are_kept_for_each_that_is_allowed() {
     assert_eq!(host.table.iter().count(), 0);
 }
 
-/// A datagram that ends a peer counts as that peer's, also in a host that keeps no peer that has ended.
+/// What has come is still there, and the goodbye is acknowledged.
 #[test]
-fn a_datagram_that_deletes_its_peer_still_names_it() {
+fn a_host_that_lets_nobody_in_keeps_what_it_was_connected_to() {
     let (mut client, mut server, peer) = pair(Config::client().max_peers(0));
     let there = server.peers().next().map(|(id, _)| id).unwrap();
-    let how = Disconnect::Now { reason: 0 };
+    let last = server.send(there, ChannelId(0), &b"last"[..], Mode::Unreliable);
+    last.unwrap();
+    let how = Disconnect::Flush {
+        reason: 0,
+        deadline: Duration::from_secs(1),
+    };
     server.disconnect(Instant::ZERO, there, how).unwrap();
     let mut buf = [0; 1200];
-    let goodbye = server.poll_transmit(Instant::ZERO, &mut buf).unwrap();
-    let taken = client.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, goodbye.datagram);
-    assert_eq!(taken, Disposition::Handled(peer));
-    assert_eq!(state(&client, peer), None);
+    while let Some(transmit) = server.poll_transmit(Instant::ZERO, &mut buf) {
+        let taken = client.handle_datagram(Instant::ZERO, 2, Ecn::NotEct, transmit.datagram);
+        assert_eq!(taken, Disposition::Handled(peer));
+    }
+    assert_eq!(state(&client, peer), Some(PeerState::Disconnected));
+    assert_eq!(client.receive(peer).unwrap().payload, b"last"[..]);
+    talk(&mut client, &mut server);
+    assert_eq!(state(&server, there), Some(PeerState::Disconnected));
 }
 
 #[test]

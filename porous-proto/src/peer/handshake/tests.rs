@@ -98,6 +98,32 @@ fn a_round_goes_to_every_address_once() {
 }
 
 #[test]
+fn a_round_whose_last_address_is_struck_off_has_a_next_one() {
+    let mut handshake = Handshake::new(3, &[], 7);
+    handshake.begin_round();
+    for way in 0..2 {
+        assert_eq!(handshake.next_request(at(100)), Some((way, None)));
+    }
+    assert!(handshake.retry.is_never(), "the round goes on");
+    assert!(!handshake.strike(2, None, at(100)));
+    assert_eq!(asked(&mut handshake, at(100)), []);
+    assert!(handshake.retry > at(100) && handshake.retry < at(300));
+}
+
+#[test]
+fn only_what_was_said_makes_an_attempt_unfinished() {
+    let mut handshake = Handshake::new(2, &[], 7);
+    handshake.strike(0, None, at(0));
+    let nothing = DisconnectReason::NeverAnswered;
+    assert_eq!(handshake.why_nothing_came(), nothing, "it is unreachable");
+    handshake.on_request(1, &plain(50), OURS, at(0));
+    let unfinished = DisconnectReason::Unfinished;
+    assert_eq!(handshake.why_nothing_came(), unfinished);
+    handshake.strike(1, Some(50), at(0));
+    assert_eq!(handshake.why_nothing_came(), unfinished, "it gave up");
+}
+
+#[test]
 fn the_first_cookie_goes_back_alone_for_a_while() {
     let mut handshake = Handshake::new(3, &[], 7);
     asked(&mut handshake, at(0));
@@ -117,11 +143,11 @@ fn a_refusal_at_the_first_address_lets_the_other_cookies_go_back() {
     let mut handshake = Handshake::new(2, &[], 7);
     handshake.on_request(1, &cookie(101), OURS, at(30));
     handshake.on_request(0, &cookie(100), OURS, at(31));
-    assert!(!handshake.strike(1, None));
+    assert!(!handshake.strike(1, None, Instant::ZERO));
     assert_eq!(asked(&mut handshake, at(40)), [(0, Some(100))]);
     handshake.begin_round();
     assert_eq!(asked(&mut handshake, at(40)), [(0, Some(100))]);
-    assert!(handshake.strike(0, None), "none is left");
+    assert!(handshake.strike(0, None, Instant::ZERO), "none is left");
 }
 
 #[test]
@@ -130,7 +156,7 @@ fn a_host_that_gives_up_is_struck_off_at_each_address_until_it_asks_again() {
     handshake.on_request(0, &plain(50), OURS, at(0));
     handshake.on_request(1, &plain(50), OURS, at(0));
     handshake.on_request(2, &plain(60), OURS, at(0));
-    assert!(!handshake.strike(0, Some(50)));
+    assert!(!handshake.strike(0, Some(50), Instant::ZERO));
     assert_eq!(asked(&mut handshake, at(0)), [(2, None)]);
     assert!(!handshake.has_seen(50) && handshake.has_seen(60));
     handshake.on_request(1, &plain(51), OURS, at(0));

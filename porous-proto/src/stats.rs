@@ -108,7 +108,8 @@ pub struct PeerStats {
     pub bytes_sent: u64,
     /// UDP payload bytes in the datagrams received.
     pub bytes_received: u64,
-    /// Frames whose acknowledgement is or was awaited.
+    /// Frames with data: packets, or parts of them. Frames with nothing but what hosts tell each other are in none of
+    /// these counts.
     pub frames_sent: u64,
     /// Of those, the ones considered dropped (§3.1.5).
     pub frames_lost: u64,
@@ -187,7 +188,7 @@ impl PeerStats {
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FrameStats {
-    /// Frames whose acknowledgement is or was awaited.
+    /// Frames with data: packets, or parts of them.
     pub sent: u64,
     /// Of those, the ones considered dropped (§3.1.5).
     pub lost: u64,

@@ -81,7 +81,7 @@ pub struct Advisor {
     conditions: Conditions,
     fates: Fates,
     /// Frames sent and frames lost at the last call of `update`.
-    counted: (u64, u64),
+    counted: Option<(u64, u64)>,
     /// When `update_by` was last called.
     told: Option<Instant>,
     /// The part of a packet that was sent by then and is not counted yet, in millionths.
@@ -107,7 +107,7 @@ impl Advisor {
             rtt: Duration::from_millis(250),
             conditions: Conditions::new(),
             fates: Fates::new(),
-            counted: (0, 0),
+            counted: None,
             told: None,
             part: 0,
         }
@@ -191,12 +191,13 @@ impl Advisor {
         let sent = stats.frames_sent;
         // Frames that were only late are not lost.
         let lost = stats.frames_lost.saturating_sub(stats.frames_spurious);
-        let (sent_before, lost_before) = self.counted;
+        // What was before the first call does not count.
+        let (sent_before, lost_before) = self.counted.unwrap_or((sent, lost));
         let newly = (
             sent.saturating_sub(sent_before),
             lost.saturating_sub(lost_before),
         );
-        self.counted = (sent, lost);
+        self.counted = Some((sent, lost));
         self.fates.add(newly.0, newly.1, now);
         self.look(stats.rtt, now)
     }
@@ -290,9 +291,9 @@ mod tests {
         ] {
             let mut advisor = Advisor::new();
             // Frames that were lost before the first call do not count either.
-            advisor.update(&stats(0, (100, 0, 0)), ms(0));
-            advisor.update(&stats(0, (100, 0, 0)), ms(1000));
-            let advice = advisor.update(&stats(0, (200, lost, spurious)), ms(2000));
+            advisor.update(&stats(0, (100, 50, 0)), ms(0));
+            advisor.update(&stats(0, (100, 50, 0)), ms(1000));
+            let advice = advisor.update(&stats(0, (200, 50 + lost, spurious)), ms(2000));
             assert_eq!(advice.mode, mode, "{lost} lost, {spurious} of them late");
         }
     }

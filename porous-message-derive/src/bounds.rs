@@ -24,8 +24,8 @@ pub(crate) fn with(generics: &Generics, needs: &[Need]) -> Generics {
                 Need::Default(ty) if mentions(ty) => {
                     bounds.push(parse_quote!(#ty: ::core::default::Default));
                 }
-                // `T: Serialize` says nothing of `T::Item`, which needs a bound of its own.
-                Need::Serialize(ty) if mentions(ty) && is_projection(ty, parameter) => {
+                // `T: Serialize` says nothing of `T::Item`, nor of what is made of it: they need bounds of their own.
+                Need::Serialize(ty) if mentions(ty) && is_projected(ty, parameter) => {
                     bounds.push(parse_quote!(#ty: ::porous_message::Serialize));
                 }
                 Need::Serialize(ty) => is_serialized |= mentions(ty),
@@ -59,14 +59,27 @@ fn mentions(tokens: TokenStream, name: &Ident) -> bool {
     })
 }
 
-/// True for `T::Item` and `<T as Trait>::Item`.
-fn is_projection(ty: &Type, parameter: &Ident) -> bool {
-    let Type::Path(path) = ty else {
-        return false;
-    };
-    let segments = &path.path.segments;
-    let starts = segments
-        .first()
-        .is_some_and(|first| first.ident == *parameter);
-    path.qself.is_some() || (starts && segments.len() > 1)
+/// True for `<T as Trait>::Item`, and for types in which the parameter stands only as in `T::Item`.
+fn is_projected(ty: &Type, parameter: &Ident) -> bool {
+    let is_qualified = matches!(ty, Type::Path(path) if path.qself.is_some());
+    is_qualified || is_everywhere_projected(ty.to_token_stream(), parameter)
+}
+
+fn is_everywhere_projected(tokens: TokenStream, parameter: &Ident) -> bool {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_fine = match token {
+            TokenTree::Ident(ident) if ident == *parameter => match tokens.peek() {
+                Some(TokenTree::Punct(next)) => next.as_char() == ':',
+                Some(TokenTree::Ident(next)) => next == "as",
+                Some(TokenTree::Group(_) | TokenTree::Literal(_)) | None => false,
+            },
+            TokenTree::Group(group) => is_everywhere_projected(group.stream(), parameter),
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => true,
+        };
+        if !is_fine {
+            return false;
+        }
+    }
+    true
 }

@@ -241,6 +241,11 @@ fn types_that_cannot_be_sent_are_refused() {
         "an enum without variants has no value that could be sent",
     );
     refuses(
+        "enum A { B(Box<A>), C([Self; 2], u8), D { d: Box<Option<u8>>, e: Box<Self> } }",
+        "A",
+        "each variant has another value of this enum in it",
+    );
+    refuses(
         "union A { a: u8 }",
         "union",
         "a union does not tell which of its fields holds",

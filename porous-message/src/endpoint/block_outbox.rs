@@ -168,7 +168,7 @@ impl<M: Serialize> BlockOutbox<M> {
                     block.pieces.iter_mut().for_each(Fate::doubt);
                 }
             }
-            _ => self.doubt.clear(),
+            _ => self.doubt.pause(),
         }
     }
 
@@ -232,6 +232,15 @@ impl<M: Serialize> BlockOutbox<M> {
     pub(super) fn lost(&mut self, id: u32, index: u32, packet: u16) {
         if let Some(piece) = self.piece(id, index) {
             piece.lost(packet);
+        }
+    }
+
+    /// The acknowledgement of a packet was taken back.
+    pub(super) fn taken_back(&mut self, packet: u16) {
+        for block in &mut self.blocks {
+            for piece in &mut block.pieces {
+                piece.taken_back(packet);
+            }
         }
     }
 

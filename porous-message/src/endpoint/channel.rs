@@ -289,6 +289,16 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
+    /// The acknowledgement of a packet was taken back.
+    pub(super) fn taken_back(&mut self, packet: u16) {
+        if let Kind::Reliable(reliable) = &mut self.kind {
+            reliable.outbox.taken_back(packet);
+            if let Some(blocks) = &mut reliable.blocks {
+                blocks.outbox.taken_back(packet);
+            }
+        }
+    }
+
     pub(super) fn receive(&mut self) -> Option<(M, Option<Bytes>)> {
         match &mut self.kind {
             Kind::Reliable(reliable) => reliable.receive(),

@@ -61,15 +61,13 @@ impl Flight {
         packet.map_or(&[], |packet| &packet.items)
     }
 
-    /// The packet is lost. Returns its items.
-    pub(super) fn lost(&mut self, sequence: u16) -> &[Item] {
-        let number = self.number(sequence);
-        let packet = number.and_then(|number| self.packets.get_mut(&number));
-        packet.map_or(&[], |packet| {
-            // Kept all the same: an acknowledgement may be late.
-            packet.is_lost = true;
-            &packet.items
-        })
+    /// The packet is lost. Returns its items; `None` if it is not remembered: its acknowledgement came before, or it is
+    /// too old.
+    pub(super) fn lost(&mut self, sequence: u16) -> Option<&[Item]> {
+        let packet = self.packets.get_mut(&self.number(sequence)?)?;
+        // Kept all the same: an acknowledgement may be late.
+        packet.is_lost = true;
+        Some(&packet.items)
     }
 
     /// The packet has arrived. Returns its items, the first time.

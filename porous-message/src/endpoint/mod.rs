@@ -393,7 +393,9 @@ impl<M: Serialize> Endpoint<M> {
     }
 
     /// The packet with this number seems to be lost: messages in it, and in no later one, are sent
-    /// again without waiting for their time. Optional: without this call they are sent again later.
+    /// again without waiting for their time. Optional: without this call they are sent again later. It may also follow
+    /// [`packet_acked`](Self::packet_acked), if the carrier finds that the packet did not reach the other end's
+    /// application after all.
     ///
     /// ```
     /// # use porous_message::{Endpoint, MessageChannel, MessageConfig};
@@ -410,8 +412,13 @@ impl<M: Serialize> Endpoint<M> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn packet_lost(&mut self, sequence: u16) {
-        for item in self.packets.lost(sequence) {
-            self.channels[item.channel()].lost(*item, sequence);
+        if let Some(items) = self.packets.lost(sequence) {
+            for item in items {
+                self.channels[item.channel()].lost(*item, sequence);
+            }
+        } else {
+            let channels = self.channels.iter_mut();
+            channels.for_each(|channel| channel.taken_back(sequence));
         }
     }
 

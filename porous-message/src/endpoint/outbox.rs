@@ -128,7 +128,7 @@ impl<M: Serialize> Outbox<M> {
                     outgoing.fate.doubt();
                 }
             }
-            _ => self.doubt.clear(),
+            _ => self.doubt.pause(),
         }
     }
 
@@ -183,6 +183,13 @@ impl<M: Serialize> Outbox<M> {
     pub(super) fn lost(&mut self, id: u32, packet: u16) {
         if let Some(outgoing) = self.get_mut(id) {
             outgoing.fate.lost(packet);
+        }
+    }
+
+    /// The acknowledgement of a packet was taken back.
+    pub(super) fn taken_back(&mut self, packet: u16) {
+        for outgoing in &mut self.messages {
+            outgoing.fate.taken_back(packet);
         }
     }
 

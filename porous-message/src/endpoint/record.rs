@@ -79,6 +79,13 @@ impl Fate {
         }
     }
 
+    /// The acknowledgement of a packet was taken back: if the message or piece was in no later one, it has not arrived.
+    pub(super) fn taken_back(&mut self, packet: u16) {
+        if self.acked && self.last.is_some_and(|(_, last)| last == packet) {
+            self.doubt();
+        }
+    }
+
     /// The message or piece has not arrived after all.
     pub(super) fn doubt(&mut self) {
         self.last = None;
@@ -113,7 +120,12 @@ impl Doubt {
         true
     }
 
-    /// A message or block was confirmed, or the oldest one is not even acknowledged.
+    /// The oldest message or block is not acknowledged, or not any more.
+    pub(super) fn pause(&mut self) {
+        self.since = None;
+    }
+
+    /// A message or block was confirmed.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

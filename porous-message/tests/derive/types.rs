@@ -109,6 +109,59 @@ enum Expression {
     Negated(Box<Self>),
 }
 
+/// A blank value of the first variant would have no end.
+#[derive(Debug, PartialEq, Message)]
+#[expect(clippy::use_self, reason = "both ways to write it")]
+enum Sum {
+    Of(Box<Self>, Box<Sum>),
+    Pair(u8, [Box<Self>; 1]),
+    Number(u8),
+    List(#[message(max = 1)] Vec<Self>, Option<Box<Self>>),
+}
+
+#[test]
+fn the_variant_that_ends_may_come_last() {
+    let number = |number| Box::new(Sum::Number(number));
+    let six = Sum::Of(number(1), Box::new(Sum::Pair(2, [number(3)])));
+    is(Sum::List(vec![six], Some(number(4))), |stream| {
+        stream_bits(stream, 3, 2)?;
+        true.serialize(stream)?;
+        stream_bits(stream, 0, 2)?;
+        stream_bits(stream, 2, 2)?;
+        1_u8.serialize(stream)?;
+        stream_bits(stream, 1, 2)?;
+        2_u8.serialize(stream)?;
+        stream_bits(stream, 2, 2)?;
+        3_u8.serialize(stream)?;
+        true.serialize(stream)?;
+        stream_bits(stream, 2, 2)?;
+        4_u8.serialize(stream)
+    });
+}
+
+/// The game itself cannot be serialized.
+#[derive(Debug, PartialEq, Message)]
+struct Saved<G: Game> {
+    boxed: Box<G::State>,
+    inner: Inner<<G as Game>::State>,
+    option: Option<[G::State; 2]>,
+}
+
+#[test]
+fn types_of_a_parameter_may_be_anywhere_in_a_field() {
+    let saved = Saved::<Chess> {
+        boxed: Box::new(2),
+        inner: Inner(3, true),
+        option: Some([4, 5]),
+    };
+    is(saved, |stream| {
+        2_u16.serialize(stream)?;
+        3_u16.serialize(stream)?;
+        true.serialize(stream)?;
+        Some([4_u16, 5]).serialize(stream)
+    });
+}
+
 #[test]
 fn types_may_hold_themselves() {
     let leaf = Tree {

@@ -108,6 +108,63 @@ fn a_receiver_that_does_not_read_is_asked_less_and_less_often() {
 }
 
 #[test]
+fn it_is_asked_less_often_where_acknowledgements_take_time_too() {
+    let mut both = Both::new(&[RELIABLE, RELIABLE.blocks(4096)]);
+    both.ends[A].send(0, 7_u32).unwrap();
+    let block = vec![7; 4096];
+    both.ends[A].send_block(1, 7_u32, block).unwrap();
+    let mut under_way = Vec::new();
+    let mut times = Vec::new();
+    for tick in 0..600 {
+        for packet in under_way.drain(..) {
+            both.read(&packet);
+            both.ack(&packet);
+        }
+        let before = both.ends[A].stats().resent;
+        while let Some(packet) = both.write(A) {
+            under_way.push(packet);
+        }
+        if both.ends[A].stats().resent > before {
+            times.push(tick / 10);
+        }
+        under_way.extend(both.write(B));
+        both.wait(100);
+    }
+    // After 1, 3, 7, 15 and 31 s, and the time of the acknowledgements.
+    assert_eq!(times, [1, 3, 7, 15, 31]);
+    assert_eq!(both.received(B), [7, 7], "the message and the block");
+}
+
+#[test]
+fn what_was_acknowledged_and_is_lost_after_all_goes_at_once() {
+    let mut both = Both::new(&[RELIABLE, RELIABLE.blocks(4096)]);
+    let mut packets = Vec::new();
+    for number in 0..10_u32 {
+        both.ends[A].send(0, number).unwrap();
+        packets.push(both.write(A).unwrap());
+    }
+    let block = vec![7; 4096];
+    both.ends[A].send_block(1, 7_u32, block).unwrap();
+    packets.extend(core::iter::from_fn(|| both.write(A)));
+    for packet in &packets {
+        both.ack(packet);
+    }
+    both.wait(500);
+    assert_eq!(both.write(A), None);
+    for packet in &packets[1..] {
+        both.ends[A].packet_lost(packet.sequence);
+    }
+    both.exchange();
+    assert_eq!(
+        both.received(B),
+        [7],
+        "the block, and no message without the first"
+    );
+    both.read(&packets[0]);
+    assert_eq!(both.received(B), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
 fn an_endpoint_without_messages_repeats_its_confirmation_until_it_arrives() {
     let mut both = Both::new(&[RELIABLE]);
     both.ends[A].send(0, 7_u32).unwrap();

@@ -47,7 +47,9 @@ struct Interface {
 /// The datagrams of UDP in a file. Packets of other protocols, and the fragments of packets, are left out.
 pub(crate) struct Packets {
     reader: Box<dyn PcapReaderIterator + Send>,
+    /// Of a file in the old format: what its packets are, and whether their times have nanoseconds.
     link: Linktype,
+    has_nanoseconds: bool,
     interfaces: Vec<Interface>,
     begin: Option<Duration>,
     is_over: bool,
@@ -59,6 +61,7 @@ impl Packets {
         Some(Self {
             reader: create_reader(BUFFER, from).ok()?,
             link: Linktype::RAW,
+            has_nanoseconds: false,
             interfaces: Vec::new(),
             begin: None,
             is_over: false,
@@ -73,11 +76,15 @@ impl Packets {
                 let found = match block {
                     PcapBlockOwned::LegacyHeader(header) => {
                         self.link = header.network;
+                        self.has_nanoseconds = header.is_nanosecond_precision();
                         None
                     }
                     PcapBlockOwned::Legacy(packet) => {
-                        let time = Duration::from_secs(packet.ts_sec.into())
-                            + Duration::from_micros(packet.ts_usec.into());
+                        let fraction = match self.has_nanoseconds {
+                            true => Duration::from_nanos(packet.ts_usec.into()),
+                            false => Duration::from_micros(packet.ts_usec.into()),
+                        };
+                        let time = Duration::from_secs(packet.ts_sec.into()) + fraction;
                         udp(self.link, packet.data).map(|udp| (time, udp))
                     }
                     PcapBlockOwned::NG(block) => of_block(&mut self.interfaces, &block),

@@ -56,11 +56,8 @@ impl Partial {
         (len, hash): (u64, Hash),
         may_replace: bool,
     ) -> Result<Self, Failure> {
-        if !is_safe(name) {
-            return Err(Failure::Refused(Refused::Name));
-        }
+        let path = place(folder, name, &hash)?;
         let target = folder.join(name);
-        let path = folder.join(format!("{name}.{}.part", &digits(&hash)[..DIGITS]));
         check_target(&target, may_replace)?;
         // What has the name and is no file may be a way out of the folder.
         if path.symlink_metadata().is_ok_and(|data| !data.is_file()) {
@@ -91,9 +88,9 @@ impl Partial {
         })
     }
 
-    /// Whether this is the part of the same file.
-    pub(crate) fn is_of(&self, other: &Self) -> bool {
-        self.path == other.path
+    /// Whether this is the part at a [place].
+    pub(crate) fn is_at(&self, place: &Path) -> bool {
+        self.path == place
     }
 
     /// Hashes the next piece of what was there at first. Returns true when all is hashed.
@@ -135,6 +132,14 @@ impl Partial {
         std::fs::rename(&self.path, &self.target)?;
         Ok(())
     }
+}
+
+/// Where the part of a file is, or will be. Nothing is made.
+pub(crate) fn place(folder: &Path, name: &str, hash: &Hash) -> Result<PathBuf, Failure> {
+    if !is_safe(name) {
+        return Err(Failure::Refused(Refused::Name));
+    }
+    Ok(folder.join(format!("{name}.{}.part", &digits(hash)[..DIGITS])))
 }
 
 /// Checks what has the name of a file to be.

@@ -13,7 +13,7 @@ use porous_std::{Config, Disconnect, Event, Mode, Peer, PeerId, UdpHost};
 use serde::Serialize;
 
 use super::message::{Hash, Message, Refused};
-use super::partial::{Failure, Partial};
+use super::partial::{self, Failure, Partial};
 use super::progress::Progress;
 use super::{CHANNEL, LAST, config, digits, speed};
 use crate::clock::Clock;
@@ -280,12 +280,12 @@ impl<'a> Receiver<'a> {
     /// Takes an offer, unless another file is on its way. The part of a connection before this one is taken from
     /// it: its sender has connected again before the silence was noticed here.
     fn offered(&mut self, peer: PeerId, name: &str, file: (u64, Hash)) -> Result<(), Failure> {
-        let partial = Partial::open(&self.args.out, name, file, self.args.force)?;
+        let place = partial::place(&self.args.out, name, &file.1)?;
         let mut before = None;
         for (&other, source) in &self.sources {
             match &source.stage {
                 Stage::Recalled(theirs, _) | Stage::Sends(theirs, _) => {
-                    if partial.is_of(theirs) {
+                    if theirs.is_at(&place) {
                         before = Some(other);
                     } else if !self.args.many {
                         return Err(Failure::Refused(Refused::Busy));
@@ -294,6 +294,8 @@ impl<'a> Receiver<'a> {
                 Stage::Silent | Stage::Over => {}
             }
         }
+        // Only now: an offer that is refused leaves no part, and shortens none.
+        let partial = Partial::open(&self.args.out, name, file, self.args.force)?;
         if let Some(other) = before {
             self.sources.remove(&other);
             // It may have ended.

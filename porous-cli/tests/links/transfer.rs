@@ -330,6 +330,20 @@ fn names_and_packets_from_the_network_do_no_harm() {
     assert!(!folder.parent().unwrap().join("escaped").exists());
 }
 
+#[test]
+fn an_offer_to_a_busy_receiver_leaves_no_part() {
+    let path = source("busy", "large", &bytes(LARGE));
+    let (folder, out) = target("busy");
+    let (receiver, address) = recv(&out, &[]);
+    let sender = Program::start(&["send", &path, &address]);
+    wait_for_part(&folder, 1 << 20);
+    let busy = Bytes::from_static(&[5, 2]);
+    assert_eq!(say(&address, &[offer(3, b"other")]), busy);
+    assert_eq!(names(&folder).len(), 1, "{:?}", names(&folder));
+    sender.kill();
+    receiver.kill();
+}
+
 /// The name of the part of a file.
 fn part_of(name: &str, content: &[u8]) -> String {
     let hash = base16ct::lower::encode_string(&Sha256::digest(content));

@@ -39,12 +39,23 @@ use crate::{Builder, Closed, Connection};
 /// # }
 /// ```
 pub async fn connect(to: &[SocketAddr], config: Config) -> Result<Connection, ConnectFailed> {
-    // Not [::] always, as there are machines without IPv6.
-    let at: SocketAddr = match to.iter().any(SocketAddr::is_ipv6) {
-        true => (Ipv6Addr::UNSPECIFIED, 0).into(),
-        false => (Ipv4Addr::UNSPECIFIED, 0).into(),
-    };
-    Client::bind(at, config).await?.connect(to).await
+    Client::bind(&places(to)[..], config)
+        .await?
+        .connect(to)
+        .await
+}
+
+/// Where to bind for these addresses, in the order to try: there are machines without IPv6, and systems that give no
+/// socket for both families.
+fn places(to: &[SocketAddr]) -> Vec<SocketAddr> {
+    let [v6, v4] = [Ipv6Addr::UNSPECIFIED.into(), Ipv4Addr::UNSPECIFIED.into()];
+    let is_v4 = |address: &SocketAddr| address.ip().to_canonical().is_ipv4();
+    let families = [
+        (v6, to.iter().any(SocketAddr::is_ipv6)),
+        (v4, to.is_empty() || to.iter().any(is_v4)),
+    ];
+    let needed = families.into_iter().filter(|(_, is_needed)| *is_needed);
+    needed.map(|(ip, _)| SocketAddr::new(ip, 0)).collect()
 }
 
 /// A UDP socket and the host on it, which connects to others. Clones are the same one.
@@ -266,3 +277,25 @@ impl fmt::Display for ConnectFailed {
 }
 
 impl core::error::Error for ConnectFailed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_for_ipv4_alone_is_tried_where_an_address_can_do_with_it() {
+        let bound = |to: &[&str]| -> Vec<String> {
+            let to: Vec<_> = to.iter().map(|text| text.parse().unwrap()).collect();
+            places(&to).iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(bound(&[]), ["0.0.0.0:0"]);
+        assert_eq!(bound(&["192.0.2.1:7"]), ["0.0.0.0:0"]);
+        assert_eq!(bound(&["[2001:db8::1]:7"]), ["[::]:0"]);
+        for both in [
+            &["[2001:db8::1]:7", "192.0.2.1:7"][..],
+            &["[::ffff:192.0.2.1]:7"],
+        ] {
+            assert_eq!(bound(both), ["[::]:0", "0.0.0.0:0"]);
+        }
+    }
+}

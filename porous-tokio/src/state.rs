@@ -329,6 +329,12 @@ impl State {
         for Newcomer { peer, .. } in mem::take(&mut self.arrived.waiting) {
             self.leave(peer);
         }
+        // Newcomers that still have to prove where they are: nobody was told of them.
+        let peers = self.endpoint.peers().map(|(peer, _)| peer);
+        let unknown: Vec<_> = peers.filter(|peer| !self.rows.contains_key(peer)).collect();
+        for peer in unknown {
+            self.disconnect(peer, LEFT);
+        }
     }
 
     /// The last handle is gone. The driver ends when each peer knows.

@@ -68,6 +68,10 @@ pub(crate) const UNREACHABLE: &[Errno] = &[
     Errno::ACCESS,
     #[cfg(not(windows))]
     Errno::PERM,
+    // A tunnel (WireGuard) that knows no key for the destination, or not where its other end is.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    Errno::NOKEY,
+    Errno::DESTADDRREQ,
 ];
 
 impl Fault {
@@ -119,7 +123,7 @@ mod tests {
         assert_eq!(sorted(Fault::Later), [4, 11], "EINTR, EAGAIN");
         let lost = [12, 64, 71, 90, 92, 95, 102, 103, 104, 105, 110, 111];
         assert_eq!(sorted(Fault::Lost), lost);
-        let unreachable = [1, 6, 13, 19, 22, 97, 99, 100, 101, 112, 113];
+        let unreachable = [1, 6, 13, 19, 22, 89, 97, 99, 100, 101, 112, 113, 126];
         assert_eq!(sorted(Fault::Unreachable), unreachable);
         assert!(sorted(Fault::Fatal).contains(&9), "EBADF");
         assert!(sorted(Fault::Fatal).contains(&88), "ENOTSOCK");
@@ -140,7 +144,7 @@ mod tests {
         ];
         assert_eq!(sorted(Fault::Lost), lost);
         let unreachable = [
-            10_013, 10_022, 10_047, 10_049, 10_050, 10_051, 10_064, 10_065,
+            10_013, 10_022, 10_039, 10_047, 10_049, 10_050, 10_051, 10_064, 10_065,
         ];
         assert_eq!(sorted(Fault::Unreachable), unreachable);
         assert!(sorted(Fault::Fatal).contains(&10_009), "WSAEBADF");

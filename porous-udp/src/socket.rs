@@ -228,16 +228,14 @@ impl<S: SystemSocket> Socket<S> {
             ..all
         };
         let mut sent = self.pass(&one);
-        let is_lost = |sent: &io::Result<()>| {
-            let fault = sent.as_ref().err().map(Fault::of);
-            matches!(fault, Some(Fault::Lost | Fault::Unreachable))
-        };
-        if self.icmp.is_on() && is_lost(&sent) {
+        let fault_of = |sent: &io::Result<()>| sent.as_ref().err().map(Fault::of);
+        let is_lost = matches!(fault_of(&sent), Some(Fault::Lost | Fault::Unreachable));
+        if self.icmp.is_on() && is_lost {
             // The error may be about a datagram sent before. Then this one was not tried yet.
             self.hear_closed_ports();
             sent = self.pass(&one);
         }
-        if from.is_some() && is_lost(&sent) {
+        if from.is_some() && fault_of(&sent) == Some(Fault::Unreachable) {
             // The machine may have lost the address that was asked; the system knows which one it has. The
             // batched path may have taken the error for a missing ability and switched it off, so it is
             // set up anew.

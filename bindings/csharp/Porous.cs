@@ -636,6 +636,7 @@ namespace Porous
             if (IsClosed) throw new ObjectDisposedException("Packet");
             var bytes = new byte[Length];
             if (Length > 0) Marshal.Copy(Data, bytes, 0, Length);
+            GC.KeepAlive(this);
             return bytes;
         }
 

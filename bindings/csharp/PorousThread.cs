@@ -52,6 +52,7 @@ namespace Porous
         protected override bool ReleaseHandle()
         {
             Native.porous_packet_free(held);
+            held = IntPtr.Zero;
             return Native.porous_thread_free(handle) == 0;
         }
 
@@ -102,16 +103,19 @@ namespace Porous
         /// copied of a packet that is longer than the buffer.</summary>
         public int CopyPacket(byte[] buffer, int offset = 0)
         {
+            if (IsClosed) throw new ObjectDisposedException("HostThread");
             UIntPtr length;
             IntPtr data = Native.PacketData(held, out length);
             int count = (int)length;
             if (count > 0 && offset >= 0 && count <= buffer.Length - offset) Marshal.Copy(data, buffer, offset, count);
+            GC.KeepAlive(this);
             return count;
         }
 
         /// <summary>Takes the packet of the last Poll, to be kept and disposed; null if there is none.</summary>
         public Packet TakePacket()
         {
+            if (IsClosed) throw new ObjectDisposedException("HostThread");
             if (held == IntPtr.Zero) return null;
             var packet = new Packet(held);
             held = IntPtr.Zero;

@@ -293,6 +293,12 @@ end
 
 -- Sealed connections: the configurations of both hosts have suites. All keys are strings of 32 bytes.
 
+-- A secret, which the library reads 32 bytes of.
+local function secret_of(secret)
+  assert(type(secret) ~= "string" or #secret == 32, "a secret has 32 bytes")
+  return secret
+end
+
 -- As connect(), with what the client brings: `ticket`, the text of a backend, or `psk` and `psk_number`; `server_key`
 -- and `greeting`.
 function Host:connect_sealed(addresses, with)
@@ -305,7 +311,7 @@ function Host:connect_sealed(addresses, with)
     if not fine then return nil, why, status end
     credentials.ticket = ticket[0]
   end
-  credentials.psk, credentials.psk_number = with.psk, with.psk_number or 0
+  credentials.psk, credentials.psk_number = secret_of(with.psk), with.psk_number or 0
   credentials.server_key, credentials.server_key_len = with.server_key, #(with.server_key or "")
   credentials.greeting, credentials.greeting_len = with.greeting, #(with.greeting or "")
   local answer = C.porous_connect_sealed(self.handle, array, count, credentials, out)
@@ -321,9 +327,8 @@ local function keys_of(secrets)
   for number, secret in pairs(secrets or {}) do all[#all + 1] = { number, secret } end
   local array = ffi.new("porous_key[?]", #all)
   for at, key in ipairs(all) do
-    assert(#key[2] == 32, "a secret has 32 bytes")
     array[at - 1].number = key[1]
-    ffi.copy(array[at - 1].bytes, key[2], 32)
+    ffi.copy(array[at - 1].bytes, secret_of(key[2]), 32)
   end
   return array, #all
 end
@@ -340,7 +345,7 @@ function Host:set_security(how)
   security.has_server_id = how.server_id and 1 or 0
   security.psks, security.psk_count = psks, psk_count
   security.token_keys, security.token_key_count = token_keys, token_key_count
-  security.identities, security.identity_count = how.identity, how.identity and 1 or 0
+  security.identities, security.identity_count = secret_of(how.identity), how.identity and 1 or 0
   return done(C.porous_set_security(self.handle, security))
 end
 

@@ -167,6 +167,8 @@ function tests.sealed_hosts_prove_what_they_have()
   assert(other.client:connect_sealed("own:s", { server_key = public }))
   assert(other.event(other.client, "disconnected").reason == "refused_security")
   fails(porous.ERR_TICKET_BASE64, other.client:connect_sealed("own:s", { ticket = "?" }))
+  assert(not pcall(other.client.connect_sealed, other.client, "own:s", { psk = "short", psk_number = 4 }))
+  assert(not pcall(other.server.set_security, other.server, { identity = "short" }))
 end
 
 function tests.a_ticket_lets_its_client_in()

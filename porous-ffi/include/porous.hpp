@@ -512,6 +512,19 @@ class Event {
 /// A packet that was received. It stays when its host is gone.
 class Packet {
  public:
+  Packet(Packet&& other) noexcept
+      : what_(other.what_),
+        packet_(std::move(other.packet_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  Packet& operator=(Packet&& other) noexcept {
+    what_ = other.what_;
+    packet_ = std::move(other.packet_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+
   const std::uint8_t* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   const std::uint8_t* begin() const noexcept { return data_; }

@@ -241,7 +241,9 @@ class BaseHost:
 
     def cancel(self, peer: int, channel: int, receipt: int) -> bool:
         """Cancels the packets of a channel with this receipt; whether there were any."""
-        return bool(checked(library.cancel(self._host, peer, channel, receipt)))
+        was_there = bool(checked(library.cancel(self._host, peer, channel, receipt)))
+        self._changed()
+        return was_there
 
     def receive(self, peer: int) -> Optional[Packet]:
         """The next packet from a peer, if there is one."""
@@ -270,6 +272,7 @@ class BaseHost:
             error.needed = what.len
             raise error
         checked(status)
+        self._changed()  # there may be room again, of which the other end has to hear
         return Received(what.len, what.channel, Mode(what.mode))
 
     def packets(self, peer: int) -> Iterator[Packet]:
@@ -284,16 +287,20 @@ class BaseHost:
 
     def set_send_rate(self, peer: int, rate: int) -> None:
         checked(library.set_send_rate(self._host, peer, rate))
+        self._changed()
 
     def set_receive_rate(self, peer: int, rate: int) -> None:
         checked(library.set_receive_rate(self._host, peer, rate))
+        self._changed()
 
     def set_channel_rate(self, peer: int, channel: int, rate: int) -> None:
         checked(library.set_channel_rate(self._host, peer, channel, rate))
+        self._changed()
 
     def set_host_send_rate(self, rate: int) -> None:
         """Of all peers together."""
         checked(library.set_host_send_rate(self._host, rate))
+        self._changed()
 
     # What is known.
 
@@ -331,6 +338,10 @@ class Host(BaseHost):
         super().__init__()
         raw = (config or Config()).raw()
         checked(library.udp_bind(raw, address.encode(), self._host))
+        self._begin()
+
+    def _begin(self) -> None:
+        """The host has its socket."""
 
     @classmethod
     def adopt(cls: Type[_H], fileno: int, config: Optional[Config] = None) -> _H:
@@ -338,6 +349,7 @@ class Host(BaseHost):
         host = cls.__new__(cls)
         BaseHost.__init__(host)
         checked(library.udp_adopt((config or Config()).raw(), fileno, host._host))
+        host._begin()
         return host
 
     @classmethod
@@ -351,6 +363,7 @@ class Host(BaseHost):
             host = cls.__new__(cls)
             BaseHost.__init__(host)
             host._host.value = handle
+            host._begin()
             hosts.append(host)
         return hosts
 

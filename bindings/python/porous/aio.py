@@ -5,7 +5,7 @@ from collections import deque
 from typing import AsyncIterator, Deque, Optional
 
 from ._host import Host
-from ._values import Config, Event
+from ._values import Event
 
 
 class AsyncHost(Host):
@@ -15,8 +15,7 @@ class AsyncHost(Host):
     If the socket is of no more use, the loop over the events raises the error. The loop ends when the host is
     closed."""
 
-    def __init__(self, config: Optional[Config] = None, address: str = "0.0.0.0:0") -> None:
-        super().__init__(config, address)
+    def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._events: Deque[Event] = deque()
         self._news = asyncio.Event()

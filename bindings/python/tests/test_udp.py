@@ -193,6 +193,44 @@ class TestAsyncio(unittest.IsolatedAsyncioTestCase):
             event = await asyncio.wait_for(client.next_event(), 10)
             self.assertEqual(event, porous.Connected(peer, self.server.address))
 
+    async def test_what_makes_room_is_told_at_once(self):
+        echo = asyncio.ensure_future(self.echo())
+        async with porous.AsyncHost(porous.Config(preset=porous.Preset.CLIENT), "127.0.0.1:0") as client:
+            peer = client.connect(self.server.address)
+            async for event in client:
+                if isinstance(event, porous.Connected):
+                    client.send(peer, b"hello")
+                if isinstance(event, porous.Readable):
+                    break
+            self.assertIsNone(client._soon)
+            self.assertIsNotNone(client.receive(peer))
+            self.assertIsNotNone(client._soon)
+            for change in (
+                lambda: client.set_receive_rate(peer, 50_000),
+                lambda: client.set_send_rate(peer, 50_000),
+                lambda: client.set_channel_rate(peer, 0, 50_000),
+                lambda: client.set_host_send_rate(50_000),
+                lambda: client.cancel(peer, 0, 7),
+            ):
+                client._turn()
+                self.assertIsNone(client._soon)
+                change()
+                self.assertIsNotNone(client._soon)
+        echo.cancel()
+
+    async def test_hosts_on_other_sockets_step_by_themselves_too(self):
+        echo = asyncio.ensure_future(self.echo())
+        own = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        own.bind(("127.0.0.1", 0))
+        config = porous.Config(preset=porous.Preset.CLIENT)
+        async with porous.AsyncHost.adopt(own.detach(), config) as client:
+            peer = client.connect(self.server.address)
+            event = await asyncio.wait_for(client.next_event(), 10)
+            self.assertEqual(event, porous.Connected(peer, self.server.address))
+        for shard in porous.AsyncHost.bind_shards(2, address="127.0.0.1:0"):
+            shard.close()
+        echo.cancel()
+
     async def test_a_closed_host_leaves_the_loop(self):
         number = self.server.fileno()
         self.server.close()

@@ -123,7 +123,8 @@ namespace Porous.Transports
         bool Open(Preset preset, string at)
         {
             if (host != null) return false;
-            DisposeClosing();
+            // A server needs the port back; what a client still has to deliver goes on.
+            if (preset == Preset.Default) DisposeClosing();
             try
             {
                 host = Bind(preset, at);

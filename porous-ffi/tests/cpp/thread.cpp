@@ -50,6 +50,11 @@ void packets_go_both_ways(Thread& server, Thread& client, Peer peer) {
   CHECK(packet.text() == "hello" && packet.mode() == porous::Mode::reliable);
   CHECK(next(client, EventType::receipt).token() == 5);
   must(server.send(there, 0, porous::Mode::reliable, must(porous::Blob::copy(packet))));
+  // What was moved has nothing.
+  porous::Packet moved = std::move(packet);
+  CHECK(moved.text() == "hello" && packet.data() == nullptr && packet.text().empty());
+  packet = std::move(moved);
+  CHECK(packet.text() == "hello" && moved.data() == nullptr && moved.size() == 0);
   CHECK(next(client, OutputType::packet).packet()->text() == "hello");
   std::array<char, 255> greeting;
   CHECK(must(server.greeting(there, greeting)) == 3);

@@ -49,6 +49,7 @@ export class PorousLink {
       transport.closed.catch(() => {}); // told by the reader
       const late = pause(OPENING).then(() => { throw new Error("it does not answer"); });
       await Promise.race([transport.ready, late]);
+      if (this.#isClosed) throw new Error("closed");
     } catch (error) {
       transport?.close?.();
       return { text: `The server cannot be reached, or its certificate has run out (${error.message})` };

@@ -353,6 +353,19 @@ test("a session that closes in the handshake, or never opens, is tried again", (
   await pass(10_000);
 }));
 
+test("a link that is closed while its session opens stays closed", () => virtually(async () => {
+  const { link, statuses } = linked();
+  let opens;
+  FakeTransport.next = () => ({ ready: new Promise((resolve) => { opens = resolve; }) });
+  link.open();
+  await pass(1000, () => opens !== undefined);
+  link.close();
+  opens();
+  await pass(20_000, () => statuses().includes("closed"));
+  await pass(5000);
+  assert.deepEqual(statuses(), ["connecting", "closed"]);
+}));
+
 test("a link whose page sleeps for a minute connects again", () => virtually(async () => {
   const { link, said, statuses } = linked();
   link.open();

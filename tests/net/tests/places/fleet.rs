@@ -83,7 +83,12 @@ impl Fleet {
         assert!(had.iter().all(|had| *had > 0), "{had:?}");
         self.remap();
         all_hear(&mut clients);
-        assert_eq!(counts(&mut servers, "moved"), had);
+        // A router that is busy may forget a mapping which it has just made, and give another port once more.
+        let moved = counts(&mut servers, "moved");
+        assert!(
+            moved[0] >= had[0] && moved[1] >= had[1],
+            "{moved:?} of {had:?}"
+        );
         assert_eq!(counts(&mut servers, "connected"), had);
     }
 }

@@ -242,6 +242,7 @@ impl Sender {
     }
 
     /// Gives back what the packet takes of the send budget.
+    #[inline]
     pub(super) fn give_back(&mut self, id: u64, totals: &mut Totals) {
         if let Some(sent) = self.window.get_mut(id) {
             let (mode, queued) = (sent.mode, sent.give_back());
@@ -544,6 +545,7 @@ impl Sender {
 }
 
 /// The next fragment of a packet, with `most` bytes at most, or the whole of it.
+#[inline]
 fn next_part(
     (channel, receipt): (u8, bool),
     current: &mut Current,

@@ -796,7 +796,10 @@ typedef struct porous_peer_stats {
   uint64_t bytes_sent;
   /** Bytes in the datagrams received. */
   uint64_t bytes_received;
-  /** Frames whose acknowledgement is or was awaited. */
+  /**
+   * Frames with data: packets, or parts of them. Frames with nothing but what hosts tell each other are in none of
+   * these counts.
+   */
   uint64_t frames_sent;
   /** Of those, the ones that were taken for lost. */
   uint64_t frames_lost;

@@ -70,7 +70,8 @@ pub struct porous_peer_stats {
     pub bytes_sent: u64,
     /// Bytes in the datagrams received.
     pub bytes_received: u64,
-    /// Frames whose acknowledgement is or was awaited.
+    /// Frames with data: packets, or parts of them. Frames with nothing but what hosts tell each other are in none of
+    /// these counts.
     pub frames_sent: u64,
     /// Of those, the ones that were taken for lost.
     pub frames_lost: u64,

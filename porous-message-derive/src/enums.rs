@@ -58,12 +58,11 @@ pub(crate) fn parts(name: &Ident, data: &DataEnum) -> Result<Parts> {
     let kinds = fields::all(numbered.map(|variant| Kind::new(name, variant)))?;
     // A blank value of the enum within a blank value of the enum would have no end.
     let Some(blank) = kinds.iter().find(|kind| !kind.has_itself) else {
-        let what = "each variant has another value of this enum in it, so that no value has an end: give it a variant \
-                    without one";
         let what = if kinds.is_empty() {
             "an enum without variants has no value that could be sent: give it one"
         } else {
-            what
+            "each variant has another value of this enum in it, so that no value has an end: give it a variant without \
+             one"
         };
         return Err(Error::new(name.span(), what));
     };

@@ -506,10 +506,10 @@ impl Handshake {
     /// somebody might still have proved to be meant.
     pub(super) fn refused(&self) -> Option<Refusal> {
         #[cfg(feature = "seal")]
-        let doubted = || self.sealed.as_ref()?.doubted();
-        #[cfg(not(feature = "seal"))]
-        let doubted = || None;
-        self.refusal.or_else(doubted)
+        if let Some(sealed) = &self.sealed {
+            return self.refusal.or_else(|| sealed.doubted());
+        }
+        self.refusal
     }
 
     /// Why nothing came of the attempt in its time.

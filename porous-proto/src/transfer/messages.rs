@@ -49,11 +49,11 @@ impl Messages {
 
     /// Whether a message may wait to be sent, here or in the source. False is certain.
     pub(super) fn may_send(&self, source: &mut impl Source) -> bool {
-        self.wait() || source.has_message()
+        self.has_unsent() || source.has_message()
     }
 
     /// Whether a message that the source has handed over waits to be sent.
-    pub(super) fn wait(&self) -> bool {
+    pub(super) fn has_unsent(&self) -> bool {
         !self.send_queue.is_empty()
     }
 
@@ -147,7 +147,7 @@ impl Messages {
         let offer = Offer {
             news,
             room,
-            data_waits: self.wait(),
+            data_waits: self.has_unsent(),
         };
         self.copies.plan(plan, &mut self.store, source, &offer, now);
     }

@@ -287,7 +287,7 @@ impl Transfer {
 
     /// Whether a message that the source has handed over has not left yet.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.outbound.messages.wait()
+        self.outbound.messages.has_unsent()
     }
 
     /// Notes a valid frame.

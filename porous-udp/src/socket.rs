@@ -548,6 +548,22 @@ mod tests {
         }
     }
 
+    /// As a probe of the path that is longer than the line takes.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_datagram_that_is_too_long_does_not_change_where_answers_come_from() {
+        let remote = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = remote.local_addr().unwrap();
+        let [mut socket, _] = sockets("0.0.0.0:0");
+        socket.sources_wanted();
+        let ours = "127.0.0.2".parse().unwrap();
+        socket.sources.learn(to, Some(ours), None, |_| true);
+        assert!(send(&mut socket, to, &[0; 65_535]));
+        assert_eq!(socket.stats().send_lost, 1);
+        assert!(send(&mut socket, to, b"answer"));
+        assert_eq!(remote.recv_from(&mut [0; 9]).unwrap().1.ip(), ours);
+    }
+
     /// No machine has these addresses (RFC 5737, RFC 3849).
     #[test]
     fn an_address_that_we_have_no_more_costs_nothing() {

@@ -69,6 +69,8 @@ fn a_configuration_comes_back_from_its_text() {
     ];
     all.extend(congestions.map(|congestion| Config::new().congestion(congestion)));
     all.push(Config::new().sealed(&[Suite::AES_GCM]).expect("a suite"));
+    let most = Config::new().channels(&[Priority::High; 255]);
+    all.push(most.expect("as many as there can be"));
     for expected in all {
         let text = serde_json::to_string(&expected).expect("no code");
         assert_eq!(

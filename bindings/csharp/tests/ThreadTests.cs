@@ -128,6 +128,19 @@ namespace Porous.Tests
             }
         }
 
+        public static void a_thread_that_is_disposed_has_no_packet()
+        {
+            using (var threads = new Threads().Connected())
+            {
+                threads.Client.Send(threads.ToServer, 0, Mode.Reliable, new byte[] { 7 });
+                var output = new Output();
+                Check.Until(() => output.Type == OutputType.Packet, () => { threads.Server.Poll(ref output); }, "a packet");
+                threads.Server.Dispose();
+                Check.Throws<ObjectDisposedException>(() => threads.Server.TakePacket(), "take");
+                Check.Throws<ObjectDisposedException>(() => threads.Server.CopyPacket(new byte[1]), "copy");
+            }
+        }
+
         public static void questions_are_answered()
         {
             using (var threads = new Threads().Connected())

@@ -492,6 +492,7 @@ mod tests {
             Config::client(),
             Config::paper(),
             Config::embedded(),
+            Config::new().channels(&[Priority::High; 255]).unwrap(),
             unlike(),
         ];
         for expected in all {

@@ -2,7 +2,9 @@
 
 use alloc::collections::BTreeMap;
 
-use porous_proto::{Config, Disconnect, DisconnectReason, Event, Mode};
+use porous_proto::{
+    Config, Disconnect, DisconnectReason, Event, Listen, Mode, Refusal, RefusalData,
+};
 use porous_sim::LinkConfig;
 
 use crate::scene::{CLIENT, DELAY, MS, Packet, Plan, SECOND, SERVER, SUITES, Scene};
@@ -56,6 +58,50 @@ fn a_goodbye_from_another_address_is_answered_there() {
             assert_eq!(scene.ended(SERVER), [DisconnectReason::ByPeer(5)]);
             assert_eq!(scene.ended(CLIENT), [DisconnectReason::ByUs(5)]);
         }
+    }
+}
+
+/// A refusal in plain is believed late, as it may be forged: but not forgotten when the attempt has no time left.
+#[test]
+fn a_refusal_that_comes_late_is_the_reason() {
+    for plan in Plan::all(1) {
+        let mut scene = plan.build();
+        let server = scene.world.host_mut(SERVER);
+        server.listen(Listen::Ask).unwrap();
+        scene.attempt(CLIENT);
+        scene.world.run_for(4 * SECOND);
+        let told = porous_tests::events(&mut scene.world, SERVER);
+        let [Event::Request { peer, .. }] = told[..] else {
+            panic!("{told:?}");
+        };
+        scene.world.refuse(SERVER, peer, b"no").unwrap();
+        scene.world.run_for(10 * SECOND);
+        let said = Refusal::Application(RefusalData::new(b"no").unwrap());
+        assert_eq!(scene.ended(CLIENT), [DisconnectReason::Refused(said)]);
+    }
+}
+
+/// One that seals and one that does not, as neither gives way to the other.
+#[test]
+fn an_address_has_one_newcomer_of_each_kind() {
+    for mut plan in Plan::all(1) {
+        plan.allows_plain = true;
+        let mut scene = plan.build();
+        let server = scene.world.host_mut(SERVER);
+        server.listen(Listen::Ask).unwrap();
+        for seals in [true, false, true, true, false, true, true, true, false] {
+            scene.world.remove_host(CLIENT);
+            if seals {
+                scene.add_client(CLIENT);
+                scene.attempt(CLIENT);
+            } else {
+                scene.world.add_host(CLIENT, Config::client());
+                scene.world.connect(CLIENT, SERVER).unwrap();
+            }
+            scene.world.run_for(200 * MS);
+            assert!(scene.world.host(SERVER).peers().count() <= 2);
+        }
+        assert_eq!(scene.world.host(SERVER).peers().count(), 2);
     }
 }
 

@@ -215,6 +215,8 @@ fn reliable_packets_packets_with_a_time_to_live_and_those_of_any_age_do_not_give
         (SendOptions::new(Mode::Passive), SECONDS),
         (STATE.ttl(SECONDS), SECONDS),
         (STATE, Duration::MAX),
+        // What becomes of it where a configuration is written as text.
+        (STATE, Duration::from_millis(i64::MAX as u64)),
     ] {
         let mut line = Line::new(age);
         line.run(2000, too_many(options));

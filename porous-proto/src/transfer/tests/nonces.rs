@@ -85,6 +85,23 @@ fn a_true_acknowledgement_is_believed() {
     assert!(pair.side.transfer.nonces.is_trusted());
 }
 
+/// T26, P15: the frame that follows would be refused by honest hosts.
+#[test]
+fn no_frame_takes_an_id_that_nonces_leave_out_behind_those_that_a_forged_frame_costs() {
+    let mut pair = Pair::new();
+    for _ in 0..2000 {
+        pair.send(true);
+        let block = pair.honest();
+        pair.acknowledge(&block);
+        pair.side.now = pair.side.now + Micros::from_millis(1);
+        let transfer = &mut pair.side.transfer;
+        let next = transfer.outbound.queue.next();
+        transfer.on_ack_of_unsent(next + 1, pair.side.now);
+        let next = transfer.outbound.queue.next();
+        assert!(!transfer.nonces.skips(next), "{next}");
+    }
+}
+
 /// T26.
 #[test]
 fn a_frame_that_did_not_come_cannot_be_acknowledged_by_guessing() {

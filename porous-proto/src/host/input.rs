@@ -183,9 +183,11 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 if !member.peer.is_silent() {
                     return Err(Ignored::WrongState);
                 }
-                member.peer.on_repeated_request();
                 if !host.table.asked_from(slot, from) {
                     return Err(Ignored::WrongState);
+                }
+                if let Some(member) = host.table.at_mut(slot) {
+                    member.peer.on_repeated_request();
                 }
                 return Ok(Taken::by(slot));
             }

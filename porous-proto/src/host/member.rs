@@ -29,9 +29,22 @@ pub(super) type Remotes<A> = ArrayVec<(A, u64), ADDRESSES_MAX>;
 #[derive(Clone, Copy, Debug)]
 struct Place<A> {
     address: A,
-    /// True if the peer's remote host is there: its nonce has come from this address. Otherwise the
-    /// address may be anybody's.
+    /// True if the peer's remote host is there: its nonce has come from this address, or of a sealed
+    /// connection a sealed frame. Otherwise the address may be anybody's.
     is_same: bool,
+    /// True if a newcomer has asked from this address, and was not answered there yet.
+    asks: bool,
+}
+
+impl<A> Place<A> {
+    const fn new(address: A, is_same: bool) -> Self {
+        let asks = false;
+        Self {
+            address,
+            is_same,
+            asks,
+        }
+    }
 }
 
 /// Where the remote host of a peer is, or may be, beside the address that it is sent to.
@@ -56,15 +69,14 @@ pub(super) struct Member<A> {
 impl<A: Address> Member<A> {
     /// A peer at this address, whose remote host may be at up to 7 others as well.
     pub(super) fn new(peer: Peer, address: A, others: &[A]) -> Self {
-        let place = |address, is_same| Place { address, is_same };
         let mut member = Self {
             peer,
-            main: place(address, true),
+            main: Place::new(address, true),
             other_addresses: None,
         };
         // Most peers have one address, and no allocation for others.
         if !others.is_empty() {
-            let others = others.iter().map(|&address| place(address, false));
+            let others = others.iter().map(|&address| Place::new(address, false));
             member.other_addresses_mut().others.extend(others);
         }
         member
@@ -123,7 +135,8 @@ impl<A: Address> Member<A> {
         // attempt is over, only addresses count at which the remote host's nonce was heard.
         let mut places = self.places().enumerate();
         let (way, place) = places.find(|(_, place)| place.address == from)?;
-        (place.is_same || self.peer.is_attempt()).then_some(way)
+        let may_be_same = self.peer.is_attempt() || self.is_silent_newcomer();
+        (place.is_same || may_be_same).then_some(way)
     }
 
     /// Notes that the remote host has written from this address of the peer.
@@ -159,26 +172,63 @@ impl<A: Address> Member<A> {
         }
     }
 
+    /// Whether the remote host has asked for this connection, and nothing of the connection has come yet.
+    fn is_silent_newcomer(&self) -> bool {
+        self.peer.is_inbound() && self.peer.is_silent()
+    }
+
     /// Notes that the remote host asks from this address, where it has proved to be. False if the peer
     /// has too many addresses.
     pub(super) fn asked_from(&mut self, address: A) -> bool {
+        // What is due by now goes to the main address, unless another one has asked for it.
+        let is_due = self.peer.is_answer_due() || self.peer.is_asked();
+        let main_asks = is_due && !self.places().any(|place| place.asks);
         let way = match self.way(address) {
             Some(way) => way,
             None => {
-                let (others, is_same) = (&mut self.other_addresses_mut().others, true);
-                if others.try_push(Place { address, is_same }).is_err() {
+                let others = &mut self.other_addresses_mut().others;
+                if others.try_push(Place::new(address, false)).is_err() {
                     return false;
                 }
                 others.len()
             }
         };
-        self.confirm(way);
-        // A newcomer is answered where it last asked from, until the first datagram of the connection
-        // tells to which of our addresses it has come.
-        if self.peer.is_inbound() && self.peer.is_silent() {
-            self.make_main(way);
+        if self.is_silent_newcomer() {
+            self.main.asks |= main_asks;
+            if let Some(place) = self.places_mut().nth(way) {
+                place.asks = true;
+            }
+        }
+        // An eavesdropper knows the nonce, too, but cannot make a sealed frame.
+        if !self.peer.is_sealed() {
+            self.confirm(way);
+            if self.is_silent_newcomer() {
+                // What else is said before the first datagram of the connection goes where it last asked.
+                self.make_main(way);
+            }
         }
         true
+    }
+
+    /// The way that a datagram goes to which was written for this one. A newcomer is answered at each
+    /// address that it asks from: it may try several of ours, and if the last one alone were answered,
+    /// an eavesdropper that repeats its requests would get all answers.
+    fn way_to(&mut self, way: usize) -> usize {
+        let asks = |place: &Place<A>| place.asks;
+        let Some(asking) = self.places().position(asks) else {
+            return way;
+        };
+        if !self.is_silent_newcomer() {
+            self.places_mut().for_each(|place| place.asks = false);
+            return way;
+        }
+        if let Some(place) = self.places_mut().nth(asking) {
+            place.asks = false;
+        }
+        if self.places().any(asks) {
+            self.peer.on_repeated_request();
+        }
+        asking
     }
 
     /// The hosts that were met in a handshake, which have to know if nothing comes of it.
@@ -317,7 +367,12 @@ impl<A: Address> Member<A> {
                 return challenge;
             }
         }
-        let (way, written) = self.peer.poll_transmit(ours, tick, buf)?;
+        let (way, mut written) = self.peer.poll_transmit(ours, tick, buf)?;
+        if self.other_addresses.is_none() {
+            return Some((self.main.address, written)); // most peers
+        }
+        let way = self.way_to(way);
+        written.more |= self.peer.is_answer_due(); // at another address
         let to = self.addresses().nth(way).unwrap_or(self.main.address);
         Some((to, written))
     }

@@ -312,6 +312,11 @@ impl Peer {
         self.answer_due |= !self.is_asked(); // without an answer of the application there is none
     }
 
+    /// Whether the request is to be answered (again).
+    pub(crate) const fn is_answer_due(&self) -> bool {
+        self.answer_due
+    }
+
     /// Takes a refusal from this address, which names our nonce. The attempt ends when all have refused.
     pub(crate) fn on_refused(&mut self, way: usize, refusal: Refusal, now: Instant) {
         #[cfg(feature = "seal")]

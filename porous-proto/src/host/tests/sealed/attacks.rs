@@ -240,6 +240,56 @@ fn forged_cookies_behind_the_true_one_keep_nobody_out() {
     world.check();
 }
 
+/// Behind each request of the client one follows in its name, from an address of the attacker's, with the cookie that
+/// the attacker got there.
+#[test]
+fn who_repeats_a_request_from_elsewhere_gets_no_answer_in_its_place() {
+    const ELSEWHERE: u32 = 9;
+    let mut world = World::secure();
+    world.connect();
+    let mut buf = [0; 1200];
+    let mut cookies = BTreeMap::<u32, [u8; 8]>::new();
+    let mut answered = Vec::new();
+    for _ in 0..100 {
+        let now = world.now;
+        while let Some(request) = world.host(CLIENT).poll_transmit(now, &mut buf) {
+            let mut datagram = request.datagram.to_vec();
+            world.deliver(SERVER, &datagram);
+            if let (Some(theirs), Some(own)) = (cookies.get(&CLIENT), cookies.get(&ELSEWHERE)) {
+                for place in 0..datagram.len() - 8 {
+                    if datagram[place..place + 8] == theirs[..] {
+                        datagram[place..place + 8].copy_from_slice(own);
+                    }
+                }
+            }
+            let server = world.host(SERVER);
+            server.handle_datagram(now, ELSEWHERE, Ecn::NotEct, &datagram);
+        }
+        while let Some(answer) = world.host(SERVER).poll_transmit(now, &mut buf) {
+            let (to, datagram) = (answer.to, answer.datagram.to_vec());
+            match kind(&datagram) {
+                0xC1 => drop(cookies.insert(to, *datagram[7..].first_chunk().unwrap())),
+                0xD2 => answered.push(to),
+                _ => {}
+            }
+            if to == CLIENT {
+                world.deliver(CLIENT, &datagram);
+            }
+        }
+        world.now = now + 50 * MS;
+        for host in world.hosts.values_mut() {
+            host.handle_timeout(world.now);
+        }
+    }
+    world.run(Duration::ZERO);
+    assert_eq!(world.connected_at(), [CLIENT, SERVER]);
+    let peer = world.peer(SERVER);
+    assert_eq!(world.hosts[&SERVER].address(peer), Some(CLIENT));
+    // Each was answered once, where it had asked.
+    assert_eq!(answered, [CLIENT, ELSEWHERE]);
+    world.check();
+}
+
 /// Proofs of this many clients, all from the client's address, and the server that they are for. The cookies of an
 /// address are limited as well: they take a while to collect.
 fn collect_proofs(count: u64, credentials: impl Fn(u64) -> Credentials) -> (World, Vec<Vec<u8>>) {

@@ -292,7 +292,8 @@ fn a_sender_of_first_fragments_costs_no_more_than_is_said() {
             let incomplete = wire.b.host.peer(wire.back);
             let incomplete = incomplete.map(|peer| peer.stats().packets_incomplete);
             assert!(incomplete > Some(0), "{incomplete:?}; {SEED}");
-            assert!(wire.b.live < 62_000, "{} left; {SEED}", wire.b.live);
+            // All packets are given back: the memory of the windows stays, which has grown as they were used.
+            assert!(wire.b.live < kept / 4, "{} left; {SEED}", wire.b.live);
         }
     }
 }

@@ -442,7 +442,9 @@ impl Session {
             }
         };
         // What a duplicate acknowledges was taken when it first came, or newer blocks say the same.
-        let block = body.ack.as_ref().filter(|_| is_new);
+        let counts =
+            is_new && (self.acked_id_is_checked() || self.transfer.inbound.is_newest(frame));
+        let block = body.ack.as_ref().filter(|_| counts);
         let acked = block.map(|block| {
             if let Some(acked) = self.transfer.check_ack(block) {
                 return Ok(acked);
@@ -471,6 +473,16 @@ impl Session {
             messages,
             needed,
         })
+    }
+
+    /// Whether the check of a datagram covers the whole id that it acknowledges. The tag of a sealed one covers
+    /// the low bytes alone. The newest frame of all names no older id than those before it, so that these bytes
+    /// mean what they meant when it was sent; those of a frame that was overtaken may mean another id by now.
+    const fn acked_id_is_checked(&self) -> bool {
+        #[cfg(feature = "seal")]
+        return self.sealing.is_none();
+        #[cfg(not(feature = "seal"))]
+        true
     }
 
     /// Checks the messages of a datagram, and gives the bytes that they take of the receive budget.

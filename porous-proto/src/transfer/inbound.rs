@@ -83,6 +83,11 @@ impl Inbound {
         self.received.classify(id)
     }
 
+    /// Whether a frame with this id is newer than all before it. To be asked before the frame is noted.
+    pub(crate) const fn is_newest(&self, id: u64) -> bool {
+        id >= self.received.next()
+    }
+
     /// A frame came from beyond the receive window.
     pub(crate) const fn note_beyond(&mut self, id: u64) {
         self.received.note_beyond(id);
@@ -93,7 +98,7 @@ impl Inbound {
     pub(crate) const fn path_words(&self, id: u64) -> PathWords {
         PathWords {
             id,
-            is_newest: id >= self.received.next(),
+            is_newest: self.is_newest(id),
             challenge: None,
             response: None,
         }

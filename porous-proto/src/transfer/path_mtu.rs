@@ -23,6 +23,10 @@ const STEP: u16 = 20;
 /// Lost probes after which a size is given up (`MAX_PROBES`, RFC 8899 §5.1.2).
 const TRIES: u8 = 3;
 
+/// The same before a connection ends because its path does not carry [`FLOOR`]. An end is final, and a queue that
+/// overflows at every tick of a game may let only short datagrams in for ten seconds.
+const TRIES_BEFORE_END: u8 = 12;
+
 /// The least time after which a probe is lost (`PROBE_TIMER`, RFC 8899 §5.1.1).
 const PATIENCE: Micros = Micros::from_secs(1);
 
@@ -374,7 +378,8 @@ impl Suspicion {
             self.was_alone = !heard;
             self.tries += u8::from(heard);
         }
-        if self.tries >= TRIES {
+        let is_last = self.size <= FLOOR;
+        if self.tries >= if is_last { TRIES_BEFORE_END } else { TRIES } {
             Step::Confirmed
         } else {
             Step::Probe(self.size)

@@ -151,6 +151,10 @@ impl Lean {
         // the delay is blind then.
         if round.rtt() == Micros::MAX {
             self.silent = self.silent.saturating_add(1);
+            // Losses alone cut the window of such a connection: it grows as one that follows them.
+            if self.silent > 1 && self.phase != Phase::Start && round.is_limited() {
+                self.set_window(self.window.saturating_add(self.path.mtu));
+            }
             return;
         }
         self.silent = 0;
@@ -477,7 +481,11 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
+                self.start = Start::default();
+                self.round = Round::new(trouble.now);
+                self.skip = 0;
                 self.rates = Ring::default();
+                self.losses.begin_anew(trouble.now);
                 self.trials.stop();
                 self.drains.current = None;
                 // The path may be another: slow start begins anew, with no more than a connection may begin

@@ -1,5 +1,6 @@
 //! The rules of the controller, over a line whose queue is the sum of what was sent and not served yet.
 
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::*;
@@ -466,6 +467,60 @@ fn persistent_loss_begins_anew_unless_it_was_none() {
     );
     line.lean.on_spurious();
     assert_eq!(line.lean.window, before);
+}
+
+/// What was lost in the outage and what arrived before it say nothing of the path. P12.
+#[test]
+fn after_an_outage_slow_start_is_as_at_first() {
+    let mut line = Line::settled(2_000_000, 50 * MS);
+    let fits = line.fits();
+    for _ in 0..30 {
+        line.trouble(Signal::Loss, line.now);
+    }
+    line.now = line.now + 3000 * MS;
+    line.trouble(Signal::Persistent, line.now);
+    assert_eq!(line.lean.window, 10 * MTU);
+    line.rounds(6);
+    assert!(line.lean.window > fits / 10 * 9, "{}", line.lean.window);
+}
+
+/// A cut is not for ever where no round trip shows the queue. P12.
+#[test]
+fn without_samples_of_the_round_trip_the_window_follows_losses() {
+    let mut lean = Line::settled(1_000_000, 50 * MS).lean;
+    let mut now = Instant::ZERO + Duration::from_secs(100);
+    let mut windows = Vec::new();
+    for n in 0..300 {
+        let sent = now;
+        now = now + 50 * MS;
+        let window = lean.window();
+        windows.push(window);
+        if n % 100 == 50 {
+            lean.on_trouble(&Trouble {
+                now,
+                signal: Signal::Loss,
+                bytes: MTU,
+                sent,
+                in_flight: window,
+            });
+        }
+        lean.on_ack(&Ack {
+            now,
+            bytes: window,
+            frames: window / MTU,
+            sent,
+            rtt: None,
+            smoothed_rtt: 50 * MS,
+            in_flight: window,
+            is_limited: true,
+            bandwidth: u32::MAX,
+            step: Duration::ZERO,
+        });
+    }
+    // A frame a round, and seven tenths at a loss.
+    assert_eq!(windows[49] - windows[40], 9 * MTU);
+    assert!(windows[52] < windows[49] / 10 * 8);
+    assert_eq!(windows[149] - windows[60], 89 * MTU);
 }
 
 /// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds. P12.

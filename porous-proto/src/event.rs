@@ -169,14 +169,15 @@ pub enum DisconnectReason {
     /// [`Event::Request`] that our own application left without an answer.
     Unfinished,
     /// The peer was connected, and nothing valid came for the
-    /// [`Config::timeout`](crate::Config::timeout): the remote host or the path to it is gone.
+    /// [`Config::timeout`](crate::Config::timeout): the remote host or the path to it is gone. Also the reason
+    /// of a sealed connection whose remote host has acknowledged none of 2^23 frames that one key had sealed.
     Silent,
     /// The peer was connected, the remote host said that it does not have this connection (any more), and
     /// nothing valid came after that: its program was started again, or it gave this host up earlier
     /// than this host did. It makes sense to connect again at once.
     LostByPeer,
     /// The peer was connected, and the path no longer carries datagrams of 512 bytes, although shorter
-    /// ones arrive: three probes of that size got lost, after four datagrams with more than 256 bytes
+    /// ones arrive: twelve probes of that size got lost, after four datagrams with more than 256 bytes
     /// (`docs/deviations.md` D16).
     PathTooNarrow,
     /// The remote host refused the connection; or this host did, with [`Refusal::Application`].

@@ -171,12 +171,17 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         let connect = &request.connect;
         if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
-            // A connection that is over is not made again by a delayed request (P3).
-            if !member.peer.state().is_live() {
+            let is_live = member.peer.state().is_live();
+            // A connection that is over is not made again by a delayed request (P3). But an eavesdropper may have
+            // made it by the nonce of the host that asks now: where message 1 shows who asks, a request with
+            // another cookie from elsewhere is not taken for a delayed one.
+            let has_cookie = member.peer.nonce() == connect.nonce_peer;
+            let is_its_own = has_cookie || member.way(from).is_some();
+            if !is_live && (is_its_own || !member.peer.is_sealed()) {
                 return Err(Ignored::WrongState);
             }
             // Another connection id is another host's, which has the nonce by chance or by malice.
-            if member.peer.sends_as(connect.connection_id) {
+            if is_live && member.peer.sends_as(connect.connection_id) {
                 // The remote host has asked from another address before: it tries several of ours (D11).
                 // Once a datagram of the connection has come, it has settled on one of them, and an
                 // eavesdropper that repeats the nonce must not get what is sent to the peer.

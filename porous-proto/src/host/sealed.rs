@@ -194,7 +194,9 @@ pub(super) fn agree<R: CryptoRng, A: Address>(
     connection_id: ConnectionId,
 ) -> Result<Option<Agreed>, Ignored> {
     if !request.asks_to_seal() {
-        return Ok(None);
+        // Nobody brings a message 1 and does not ask to seal: a forger has taken away that it was asked.
+        let is_plain = request.auth.is_none();
+        return is_plain.then_some(None).ok_or(Ignored::Unauthenticated);
     }
     let sender = input.sender();
     let host = &mut *input.host;

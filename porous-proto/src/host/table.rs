@@ -88,7 +88,12 @@ impl<A: Address> Table<A> {
             self.by_connection_id.insert(id, slot);
         }
         if let (true, Some(nonce)) = (peer.is_inbound(), peer.remote_nonce()) {
-            self.by_remote_nonce.insert(nonce, slot);
+            // A live peer stays the one that is found: its nonce is no secret.
+            let is_free = (self.by_remote_nonce_mut(nonce))
+                .is_none_or(|(_, known)| !known.peer.state().is_live());
+            if is_free {
+                self.by_remote_nonce.insert(nonce, slot);
+            }
         }
         let addresses = member.addresses();
         self.by_address

@@ -225,6 +225,13 @@ impl Peer {
 
     /// The next forged datagram is one too many.
     #[cfg(all(test, feature = "seal"))]
+    pub(crate) fn wear_out_key_for_test(&mut self) {
+        if let Phase::Connected(connected) = &mut self.phase {
+            connected.session.transfer.wear_out_key_for_test();
+        }
+    }
+
+    #[cfg(all(test, feature = "seal"))]
     pub(crate) fn wear_out_for_test(&mut self) {
         if let Some(session) = self.phase.session_mut() {
             session.wear_out_for_test();

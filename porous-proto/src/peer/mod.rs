@@ -652,20 +652,27 @@ impl Peer {
         buf: &mut [u8],
     ) -> Option<(usize, Written)> {
         let written = self.write_next(ours, tick, buf);
-        debug_assert!(
-            written.is_ok(),
-            "every datagram fits into max_datagram_size"
-        );
-        // A bug: one connection ends of it, and not the program.
         let written = written.unwrap_or_else(|NoRoom| {
-            let reason = DisconnectReason::InternalError;
-            self.end(Cause::InternalError, reason, tick.now);
+            self.on_unwritten(tick.now);
             None
         });
         if let Some((_, Written { len, .. })) = written {
             self.books.on_sent(len, tick.now);
         }
         written
+    }
+
+    /// Ends the connection, of which a datagram could not be written.
+    #[cold]
+    fn on_unwritten(&mut self, now: Instant) {
+        // Without acknowledgements a key is not changed, and may seal no more at last.
+        #[cfg(feature = "seal")]
+        if (self.phase.session()).is_some_and(|it| it.transfer.is_key_worn_out()) {
+            return self.end(Cause::TimedOut, DisconnectReason::Silent, now);
+        }
+        debug_assert!(false, "every datagram fits into max_datagram_size");
+        // A bug: one connection ends of it, and not the program.
+        self.end(Cause::InternalError, DisconnectReason::InternalError, now);
     }
 
     #[inline]

@@ -34,7 +34,7 @@ impl Unsealed {
         let (form, room) = buffer.split_at_mut_checked(self.len).ok_or(NoRoom)?;
         let (head, body) = form.split_at_mut_checked(self.head).ok_or(NoRoom)?;
         let place = room.first_chunk_mut().ok_or(NoRoom)?;
-        // A key that may seal no more ends the connection, as a datagram does that cannot be written.
+        // A key that may seal no more ends the connection.
         *place = sealer.seal(self.id, head, body).ok_or(NoRoom)?;
         Ok(self.len.saturating_add(SEAL_TAG))
     }

@@ -138,12 +138,22 @@ impl Sealer {
     /// if the id is not higher than all before: then nothing was done, and the connection has to end.
     #[must_use]
     pub(crate) fn seal(&mut self, id: u64, aad: &[u8], body: &mut [u8]) -> Option<[u8; 16]> {
-        let is_fresh = id >= self.next && id < ID_END;
-        if !is_fresh || id.saturating_sub(self.first) >= MOST_FRAMES {
+        if !self.may_seal(id) {
             return None;
         }
         self.next = id.saturating_add(1);
         Some(self.aead.seal(id, aad, body))
+    }
+
+    /// Whether the key of this phase may seal the frame `id`.
+    pub(crate) const fn may_seal(&self, id: u64) -> bool {
+        let is_fresh = id >= self.next && id < ID_END;
+        is_fresh && id.saturating_sub(self.first) < MOST_FRAMES
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn wear_out_for_test(&mut self) {
+        self.next = ID_END;
     }
 
     /// The other host has acknowledged the frame `id`.

@@ -291,12 +291,13 @@ impl Sequencing {
 
     /// Checks a sentinel packet: only marked ids (18) have one.
     pub(crate) fn check_sentinel(&self, marker: Marker) -> Verdict {
-        let params = &self.table.params;
-        if marker.channel < params.channels && is_marked(marker.id.into(), params.spacing) {
-            // It takes nothing of the receive budget, as what is stale (Q2).
-            Verdict::Stale
-        } else {
-            Verdict::Violation
+        if !is_marked(marker.id.into(), self.table.params.spacing) {
+            return Verdict::Violation;
+        }
+        match self.check_tombstone(marker) {
+            // Unlike a tombstone it takes nothing of the receive budget, as what is stale (Q2).
+            Verdict::Begin => Verdict::Stale,
+            verdict => verdict,
         }
     }
 
@@ -307,8 +308,8 @@ impl Sequencing {
             return Verdict::Violation;
         }
         match self.table.get(marker.channel) {
-            Some(made) => made.receiver.check_tombstone(marker.id, params),
-            None => Verdict::Begin,
+            Some(made) => made.receiver.check_marker(marker, params),
+            None => receiver::check_first_marker(marker, params, self.table.first_id),
         }
     }
 

@@ -43,6 +43,11 @@ pub(crate) fn check_first(
     Receiver::new(first, Order::Ordered).check(packet, params)
 }
 
+/// The same of a sentinel or tombstone.
+pub(crate) fn check_first_marker(marker: Marker, params: &SequencingParams, first: u64) -> Verdict {
+    Receiver::new(first, Order::Ordered).check_marker(marker, params)
+}
+
 impl Receiver {
     pub(crate) fn new(first_id: u64, order: Order) -> Self {
         Self {
@@ -108,6 +113,8 @@ impl Receiver {
             Some(entry) => match &entry.content {
                 // It may have taken the place of a packet with any mode and bytes.
                 Content::Tombstone | Content::Buried => Verdict::Stale,
+                // Nothing is left that could be mended, and it must not be delivered once more.
+                Content::Delivered => Verdict::Stale,
                 _ if entry.mode != packet.mode || entry.dependency != dependency => {
                     return Err(id);
                 }
@@ -122,7 +129,7 @@ impl Receiver {
                         Some(news) => Verdict::Join(news),
                     }
                 }
-                Content::Complete(_) | Content::Delivered => Verdict::Stale,
+                Content::Complete(_) => Verdict::Stale,
             },
         };
         // Dependencies never go back: the last reliable packet before this newer one cannot be older than the
@@ -233,9 +240,11 @@ impl Receiver {
         }
     }
 
-    /// Checks a tombstone: it costs something only where nothing is there of its packet.
-    pub(crate) fn check_tombstone(&self, id: u32, params: &SequencingParams) -> Verdict {
-        match self.expand(id, params) {
+    /// Checks a sentinel or a tombstone, which is the first message of its packet or one of several.
+    pub(crate) fn check_marker(&self, marker: Marker, params: &SequencingParams) -> Verdict {
+        match self.expand(marker.id, params) {
+            // There is no packet before 0 to depend on.
+            Some(id) if u64::from(marker.dependency) > id => Verdict::Violation,
             Some(id) if self.delivery.queue.get(id).is_none() => Verdict::Begin,
             Some(_) | None => Verdict::Stale,
         }

@@ -285,6 +285,21 @@ impl Transfer {
         let _soon = self.signals.pings.on_doubt(now);
     }
 
+    /// Whether the key may seal no further frame, as the remote host has acknowledged none that would show that it
+    /// has come along with the last change of keys.
+    #[cfg(feature = "seal")]
+    pub(crate) fn is_key_worn_out(&self) -> bool {
+        let next = self.outbound.queue.next();
+        (self.sealer.as_ref()).is_some_and(|sealer| !sealer.may_seal(next))
+    }
+
+    #[cfg(all(test, feature = "seal"))]
+    pub(crate) fn wear_out_key_for_test(&mut self) {
+        if let Some(sealer) = &mut self.sealer {
+            sealer.wear_out_for_test();
+        }
+    }
+
     /// Whether a message that the source has handed over has not left yet.
     pub(crate) fn has_unsent(&self) -> bool {
         self.outbound.messages.has_unsent()

@@ -481,7 +481,7 @@ impl Controller for Lean {
             Signal::Persistent => {
                 self.uncut = Some(self.window);
                 self.phase = Phase::Start;
-                self.start = Start::default();
+                self.start.begin_anew();
                 self.round = Round::new(trouble.now);
                 self.skip = 0;
                 self.rates = Ring::default();

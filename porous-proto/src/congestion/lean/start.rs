@@ -41,6 +41,12 @@ pub(super) struct Start {
 }
 
 impl Start {
+    /// Slow start begins once more. What the first frames told and the last samples of the round trip are kept: the
+    /// path is most often the same, and its queue may be full.
+    pub(super) const fn begin_anew(&mut self) {
+        (self.fastest, self.still) = (0, 0);
+    }
+
     pub(super) fn on_ack(&mut self, ack: &Ack) {
         self.train.on_ack(ack);
         if let Some(rtt) = ack.rtt {

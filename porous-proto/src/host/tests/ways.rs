@@ -111,6 +111,20 @@ fn a_late_request_from_another_address_revives_nothing() {
     assert_eq!(host.table.iter().count(), 1);
 }
 
+/// Nonces are no secret: an eavesdropper may ask with that of another host.
+#[test]
+fn a_second_host_with_a_nonce_does_not_take_the_place_of_the_first() {
+    let mut host = server();
+    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
+        panic!()
+    };
+    sent(&mut host);
+    assert!(matches!(prove(&mut host, 67, 7), Disposition::Accepted(_)));
+    sent(&mut host);
+    assert_eq!(prove(&mut host, 11, 5), Disposition::Handled(peer));
+    let _ = host.audit();
+}
+
 /// A frame with a noop, from the host whose nonce is [`THEIRS`] to the one with this nonce.
 fn noop(id: ConnectionId, n: u8, nonce: u64) -> Vec<u8> {
     let mut frame = alloc::vec![0x40];

@@ -335,6 +335,50 @@ fn who_repeats_a_request_from_elsewhere_gets_no_answer_in_its_place() {
     world.check();
 }
 
+/// An eavesdropper makes a connection by the client's nonce before the client is let in, and ends it.
+#[test]
+fn a_connection_by_the_nonce_of_another_host_that_is_over_keeps_nobody_out() {
+    const ELSEWHERE: u32 = 9;
+    let mut world = World::secure();
+    let attempt = world.connect();
+    let nonce = world.hosts[&CLIENT].peer(attempt).unwrap().nonce();
+    let now = world.now;
+    // It draws what the client draws, and so has its nonce.
+    let mut thief = Host::<_, u32>::new(sealed(), ExampleRng(11));
+    thief.set_security(security());
+    let stolen = thief
+        .connect_sealed(now, &[SERVER], &Credentials::new())
+        .unwrap();
+    assert_eq!(thief.peer(stolen).unwrap().nonce(), nonce);
+    let mut buf = [0; 1200];
+    for step in 0..4 {
+        if step == 3 {
+            let bye = Disconnect::Now { reason: 0 };
+            thief.disconnect(now, stolen, bye).unwrap();
+        }
+        while let Some(transmit) = thief.poll_transmit(now, &mut buf) {
+            let server = world.host(SERVER);
+            server.handle_datagram(now, ELSEWHERE, Ecn::NotEct, transmit.datagram);
+        }
+        while let Some(transmit) = world.host(SERVER).poll_transmit(now, &mut buf) {
+            thief.handle_datagram(now, SERVER, Ecn::NotEct, transmit.datagram);
+        }
+    }
+    let table = &world.hosts[&SERVER].table;
+    let known: Vec<_> = table.iter().map(|(_, member)| &member.peer).collect();
+    assert_eq!((known.len(), known[0].remote_nonce()), (1, Some(nonce)));
+    assert!(!known[0].state().is_live());
+    world.run(500 * MS);
+    assert!(world.connected_at().contains(&CLIENT));
+    let states = world.hosts[&SERVER].peers().map(|(_, peer)| peer.state());
+    assert_eq!(
+        states
+            .filter(|&state| state == PeerState::Connected)
+            .count(),
+        1
+    );
+}
+
 /// Proofs of this many clients, all from the client's address, and the server that they are for. The cookies of an
 /// address are limited as well: they take a while to collect.
 fn collect_proofs(count: u64, credentials: impl Fn(u64) -> Credentials) -> (World, Vec<Vec<u8>>) {
@@ -417,6 +461,19 @@ fn too_many_forgeries_end_a_sealed_connection_and_it_says_so() {
     let server = &mut world.host(SERVER).table;
     server.get_mut(peer).unwrap().peer.wear_out_for_test();
     assert_eq!(ends(&mut world), Some(DisconnectReason::TooManyForgeries));
+}
+
+/// A remote host that acknowledges nothing keeps this one from another key, and can bring the last id near.
+#[test]
+fn a_key_that_may_seal_no_more_ends_the_connection() {
+    let mut world = World::connected();
+    world.check();
+    let peer = world.peer(SERVER);
+    let server = &mut world.host(SERVER).table;
+    server.get_mut(peer).unwrap().peer.wear_out_key_for_test();
+    world.send(SERVER, b"never sent");
+    world.run(Duration::ZERO);
+    assert_eq!(world.ended(SERVER), Some(DisconnectReason::Silent));
 }
 
 /// An attacker on the path can write in plain from the client's address, where the server lets plain hosts in.

@@ -1,5 +1,5 @@
-//! Any call in any order with any argument: no panic, and every error is one that is documented for the
-//! method.
+//! Calls of a host in any order with any argument: no panic, and every error is one that is documented for
+//! the method. `docs/testing.md`, "Fuzzing", says which calls are made.
 
 use bolero::generator::produce;
 use bolero::{TypeGenerator, check};
@@ -83,7 +83,7 @@ enum Length {
     Long(#[generator(0..200_000_u32)] u32),
 }
 
-/// Calls every setter. A setter that returns an error is left out.
+/// Calls the setters for which a setup has values. A setter that returns an error is left out.
 fn config(setup: &Setup) -> Config {
     let priorities = vec![porous_proto::Priority::High; setup.channels.into()];
     let channel = Channel::new(porous_proto::Priority::Low);

@@ -199,7 +199,7 @@ impl Config {
     /// largest packet of both.
     ///
     /// Measured on a Cortex-M3 (`docs/embedded.md`, which also tells how to go on from here): a host
-    /// takes 2.8 KiB, a peer 6.6 KiB as soon as it is connected, and about 30 KiB more while both
+    /// takes 2.8 KiB, a peer 6.7 KiB as soon as it is connected, and about 30 KiB more while both
     /// sides send packets of up to 4 KiB over a path that loses a tenth. Whatever the remote host sends,
     /// and even if it acknowledges nothing, a peer takes at most 64 KiB where pointers have 8 bytes, and
     /// less where they have 4. Only the program itself can make it take more: an unreliable packet that

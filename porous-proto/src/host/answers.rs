@@ -1,7 +1,7 @@
 //! Answers to hosts that are no peers: cookies, refusals, resets. A datagram gets one answer at most,
-//! and none is repeated. None is longer than a third of a request (`docs/wire.md`, "Handshake"); a reset
-//! is not longer than what it answers. Answers that cost no state are limited to a number a second, to
-//! each address and to all, of which a quarter may leave at once ("Limits of answers").
+//! and none is repeated. None is longer than a third of a request (`docs/deviations.md` C1); a reset is not
+//! longer than what it answers. Answers that cost no state are limited to a number a second, to each
+//! address and to all, of which a quarter may leave at once (`docs/wire.md`, "Limits of answers").
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -1,5 +1,5 @@
 //! Cookies: a listener's random id is a keyed hash of where the request came from and what it said, so
-//! that the listener keeps nothing of a stranger (`docs/wire.md`, "Handshake"; `docs/deviations.md` C1,
+//! that the listener keeps nothing of a stranger (`docs/wire.md`, "REQ and ACK"; `docs/deviations.md` C1,
 //! C2).
 
 use core::hash::{Hash, Hasher};

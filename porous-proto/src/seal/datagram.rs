@@ -1,5 +1,5 @@
 //! Short forms of sealed connections in their buffers: the head in the open, the body sealed, the tag behind
-//! it (`docs/wire.md`, "Sealed datagrams").
+//! it (`docs/wire.md`, "Sealed short forms").
 
 use alloc::vec::Vec;
 

@@ -144,7 +144,7 @@ fn the_peers_of_a_server_that_was_killed_learn_that_from_the_next_one() {
         .unwrap();
     let end = until(&mut client, &mut next, ended);
     assert_eq!(end, DisconnectReason::LostByPeer);
-    // 1 s and three timeouts of a few milliseconds; the rest is for a machine that is busy.
+    // 1 s, as three timeouts of a few milliseconds are shorter; the rest is for a machine that is busy.
     assert!(elapsed(&clock) < SOON, "{:?}", elapsed(&clock));
     client.connect(at).unwrap();
     until(&mut client, &mut next, connected);

@@ -185,8 +185,8 @@ fn without_steering_a_client_that_comes_to_another_host_ends_soon() {
     let mut hosts = without_steering(&Config::new().roaming(true));
     let mut clients = connected(&mut hosts);
     clients.iter_mut().for_each(Client::move_and_ask);
-    // A connection that is said to be over ends after 1 s and three times T_rto (`docs/wire.md`), which is
-    // long only if the machine that runs this test is busy.
+    // A connection that is said to be over ends three times T_rto after a ping, in 1 s at least
+    // (`docs/wire.md`), which is long only if the machine that runs this test is busy.
     let timeout = |client: &Client| {
         let server = client.host.peer(client.server).expect("connected");
         Duration::from_secs(2) + 3 * server.stats().resend_timeout

@@ -1,6 +1,6 @@
 //! Acknowledgements, datagram by datagram. Often the test writes the remote end's datagrams, after
-//! `docs/wire.md`. The acknowledgements show in the flight size and the losses: an application is not
-//! told of single ones yet.
+//! `docs/wire.md`. The acknowledgements show in the flight size and the losses: an application is told
+//! of packets, by their receipts, and not of frames.
 
 use core::time::Duration;
 

@@ -254,7 +254,8 @@ fn losses_that_are_made_up_slow_the_host_down_and_no_more() {
     });
 }
 
-/// `[X8 X9]` Delays of every notation: round trips are measured by pings, and delays do not count.
+/// `[X8 X9]` Delays of every notation, where no time has passed: they change neither the round trip nor the
+/// timeouts.
 #[test]
 fn the_delays_of_acknowledgements_change_no_round_trip() {
     case(|scene| {

@@ -134,12 +134,13 @@ impl Partial {
     }
 }
 
-/// Where the part of a file is, or will be. Nothing is made.
+/// Where the part of a file is, or will be. Nothing is made. Its name begins with a dot, so that no sender can choose it
+/// as that of a file, and put other bytes in the place of what was hashed.
 pub(crate) fn place(folder: &Path, name: &str, hash: &Hash) -> Result<PathBuf, Failure> {
     if !is_safe(name) {
         return Err(Failure::Refused(Refused::Name));
     }
-    Ok(folder.join(format!("{name}.{}.part", &digits(hash)[..DIGITS])))
+    Ok(folder.join(format!(".{name}.{}.part", &digits(hash)[..DIGITS])))
 }
 
 /// Checks what has the name of a file to be.
@@ -193,7 +194,14 @@ mod tests {
         assert!(!part.is_complete());
         drop(part);
         assert_eq!(files(&folder).len(), 1);
-        assert!(files(&folder)[0].ends_with(".part"));
+        let name = &files(&folder)[0];
+        assert!(name.ends_with(".part"));
+        // Nobody else may replace it.
+        let failed = Partial::open(&folder, name, (3, hash(b"abc")), true);
+        assert!(
+            matches!(failed, Err(Failure::Refused(Refused::Name))),
+            "{failed:?}"
+        );
         let mut part = Partial::open(&folder, "a", file, false).unwrap();
         while !part.recall().unwrap() {}
         assert_eq!((part.at, part.begun), (2_500_000, 2_500_000));
@@ -261,7 +269,7 @@ mod tests {
     fn a_link_in_the_place_of_a_part_is_no_way_out() {
         let folder = folder("link");
         let digits = digits(&hash(b"abc"));
-        let part = folder.join(format!("a.{}.part", &digits[..DIGITS]));
+        let part = folder.join(format!(".a.{}.part", &digits[..DIGITS]));
         let outside = folder.join("outside");
         std::os::unix::fs::symlink(&outside, part).unwrap();
         let failed = Partial::open(&folder, "a", (3, hash(b"abc")), true);

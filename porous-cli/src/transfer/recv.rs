@@ -30,9 +30,9 @@ const SENDERS: u32 = 16;
 /// Receives files from `porous send`.
 ///
 /// Prints the address at which it listens, so that port 0, which lets the system choose, can be used. Then it
-/// waits for one file, or for any number with --many. A file that is on its way has a name of its own, which ends
-/// in `.part`, until all of it is there and its SHA-256 is right. If the connection breaks, or this program ends,
-/// the part stays, and is gone on with.
+/// waits for one file, or for any number with --many. A file that is on its way has a name of its own, which begins
+/// with a dot and ends in `.part`, until all of it is there and its SHA-256 is right. If the connection breaks, or
+/// this program ends, the part stays, and is gone on with.
 ///
 /// The sender chooses the name. Names are refused that have a separator, begin with a dot, or mean something to a
 /// system; a name that is there is refused without --force.

@@ -301,6 +301,7 @@ fn names_and_packets_from_the_network_do_no_harm() {
         b"a/b",
         b"a\\b",
         b".profile",
+        b".a.0707070707070707.part",
         b"nul",
         b"a\0b",
         b"a\nb",
@@ -347,7 +348,7 @@ fn an_offer_to_a_busy_receiver_leaves_no_part() {
 /// The name of the part of a file.
 fn part_of(name: &str, content: &[u8]) -> String {
     let hash = base16ct::lower::encode_string(&Sha256::digest(content));
-    format!("{name}.{}.part", &hash[..16])
+    format!(".{name}.{}.part", &hash[..16])
 }
 
 #[test]

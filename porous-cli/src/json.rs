@@ -1,16 +1,17 @@
 //! Results as JSON, in a file or on standard output.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::later::Later;
+
 /// Where results go as JSON.
 #[derive(Debug)]
 pub(crate) enum Json {
     Stdout,
-    File(File),
+    File(Later),
 }
 
 impl Json {
@@ -20,7 +21,7 @@ impl Json {
         if path.as_os_str() == "-" {
             return Ok(Self::Stdout);
         }
-        match File::create(path) {
+        match Later::open(path) {
             Ok(file) => Ok(Self::File(file)),
             Err(error) => Err(format!("cannot write --json {}: {error}", path.display())),
         }
@@ -37,7 +38,7 @@ impl Json {
         text.push(b'\n');
         match self {
             Self::Stdout => print(&text),
-            Self::File(mut file) => file.write_all(&text),
+            Self::File(file) => file.write(&text),
         }
     }
 }

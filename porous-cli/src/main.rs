@@ -9,6 +9,7 @@ mod echo;
 mod exit;
 mod json;
 mod latency;
+mod later;
 mod minute;
 mod net;
 mod out;

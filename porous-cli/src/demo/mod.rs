@@ -17,8 +17,7 @@ mod session;
 mod table;
 mod verdict;
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -29,6 +28,7 @@ use porous_trace::Recorder;
 use crate::args::DemoArgs;
 use crate::exit;
 use crate::json::{Json, print};
+use crate::later::Later;
 use crate::record::Recording;
 use page::Texts;
 use picture::Picture;
@@ -45,8 +45,8 @@ struct Files {
     /// Where results are written, if anywhere.
     json: Option<Json>,
     /// Where they are drawn.
-    plot: Option<File>,
-    html: Option<File>,
+    plot: Option<Later>,
+    html: Option<Later>,
     /// Records the server, if that was asked for.
     recorder: Option<Recorder>,
     recording: Recording,
@@ -73,11 +73,11 @@ fn open(args: &DemoArgs) -> Result<Files, String> {
     })
 }
 
-/// Makes the file that an option names.
-fn create(option: &str, path: Option<&Path>) -> Result<Option<File>, String> {
+/// Opens the file that an option names.
+fn create(option: &str, path: Option<&Path>) -> Result<Option<Later>, String> {
     let create = |path: &Path| {
         let cannot = |error| format!("cannot write {option} {}: {error}", path.display());
-        File::create(path).map_err(cannot)
+        Later::open(path).map_err(cannot)
     };
     path.map(create).transpose()
 }
@@ -133,11 +133,11 @@ fn run(args: &DemoArgs, files: Files) -> io::Result<bool> {
 }
 
 /// Writes the file that an option has named.
-fn write_to(option: &str, file: Option<File>, text: &str) -> io::Result<()> {
-    let Some(mut file) = file else {
+fn write_to(option: &str, file: Option<Later>, text: &str) -> io::Result<()> {
+    let Some(file) = file else {
         return Ok(());
     };
-    let written = file.write_all(text.as_bytes());
+    let written = file.write(text.as_bytes());
     written.map_err(|error| io::Error::new(error.kind(), format!("cannot write {option}: {error}")))
 }
 

@@ -2,8 +2,6 @@
 
 use core::fmt::Write as _;
 use core::time::Duration;
-use std::fs::File;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use porous_sim::explore::{self, Bound, Choices, Report, Scene};
@@ -14,6 +12,7 @@ use super::{create, progress, threads};
 use crate::args::ExploreArgs;
 use crate::exit;
 use crate::json::Json;
+use crate::later::Later;
 use crate::out::Out;
 
 /// Explores.
@@ -24,7 +23,7 @@ pub(crate) fn main(args: &ExploreArgs) -> ExitCode {
 /// What the arguments name.
 struct Opened {
     scenes: Vec<Scene>,
-    trace: Option<File>,
+    trace: Option<Later>,
     out: Out,
 }
 
@@ -62,8 +61,8 @@ fn run(args: &ExploreArgs, opened: Opened) -> Result<bool, String> {
 fn replay(scene: Scene, choices: &Choices, opened: Opened) -> Result<bool, String> {
     let Opened { trace, mut out, .. } = opened;
     let (failure, text) = explore::replay(scene, choices, trace.is_some());
-    if let (Some(mut trace), Some(text)) = (trace, text) {
-        let written = trace.write_all(text.as_bytes());
+    if let (Some(trace), Some(text)) = (trace, text) {
+        let written = trace.write(text.as_bytes());
         written.map_err(|error| error.to_string())?;
     }
     out.print(&match &failure {

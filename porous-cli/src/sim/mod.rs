@@ -8,8 +8,6 @@ pub(crate) mod road;
 mod summary;
 
 use core::num::NonZero;
-use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,6 +17,7 @@ use porous_sim::swarm::{self, Outcome};
 use crate::args::{PolicyArg, SwarmArgs};
 use crate::exit;
 use crate::json::Json;
+use crate::later::Later;
 use crate::out::Out;
 use limit::Limit;
 use summary::Summary;
@@ -30,7 +29,7 @@ pub(crate) fn main(args: &SwarmArgs) -> ExitCode {
 
 /// What the arguments name.
 struct Opened {
-    trace: Option<File>,
+    trace: Option<Later>,
     out: Out,
 }
 
@@ -46,10 +45,10 @@ fn open(args: &SwarmArgs) -> Result<Opened, String> {
 }
 
 /// The file that `--trace` names.
-fn create(path: Option<&Path>) -> Result<Option<File>, String> {
+fn create(path: Option<&Path>) -> Result<Option<Later>, String> {
     let file = path.map(|path| {
         let cannot = |error| format!("cannot write --trace {}: {error}", path.display());
-        File::create(path).map_err(cannot)
+        Later::open(path).map_err(cannot)
     });
     file.transpose()
 }
@@ -63,10 +62,10 @@ fn threads(asked: Option<u16>) -> usize {
 /// Runs the worlds until all have ended or the user stops them. Returns true if all promises were held.
 fn run(args: &SwarmArgs, Opened { trace, mut out }: Opened) -> Result<bool, String> {
     let (first, policy) = (args.first, args.policy.map(PolicyArg::policy));
-    if let Some(mut trace) = trace {
+    if let Some(trace) = trace {
         // Apart from the sweep, which keeps no text of its worlds.
         let outcome = swarm::run(args.first, policy, true);
-        let written = trace.write_all(outcome.text.unwrap_or_default().as_bytes());
+        let written = trace.write(outcome.text.unwrap_or_default().as_bytes());
         written.map_err(|error| error.to_string())?;
     }
     let limit = Limit::new(args.minutes)?;

@@ -1,9 +1,12 @@
 //! The folder that `--out` names.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use porous_sim::lab::{self, Row};
+
+use crate::later::Later;
 
 use super::{Run, csv, plot, readme, told};
 
@@ -15,14 +18,16 @@ pub(super) struct Folder(PathBuf);
 const NUMBERS: &str = "results.csv";
 
 impl Folder {
-    /// Makes the folder, and the first file in it, so that one that cannot be written is known before anything
+    /// Makes the folder, and opens the first file in it, so that one that cannot be written is known before anything
     /// runs.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
         let made = fs::create_dir_all(path);
         made.map_err(|error| format!("cannot write --out {}: {error}", path.display()))?;
         let folder = Self(path.to_owned());
-        folder.put(NUMBERS, "")?;
-        Ok(folder)
+        match Later::open(&folder.0.join(NUMBERS)) {
+            Ok(_) => Ok(folder),
+            Err(error) => Err(folder.cannot(NUMBERS, &error)),
+        }
     }
 
     /// Writes the tables, the pictures of the rows that are drawn, and the CSV.
@@ -52,8 +57,12 @@ impl Folder {
     }
 
     fn put(&self, name: &str, text: &str) -> Result<(), String> {
+        let written = fs::write(self.0.join(name), text);
+        written.map_err(|error| self.cannot(name, &error))
+    }
+
+    fn cannot(&self, name: &str, error: &io::Error) -> String {
         let path = self.0.join(name);
-        let written = fs::write(&path, text);
-        written.map_err(|error| format!("cannot write --out {}: {error}", path.display()))
+        format!("cannot write --out {}: {error}", path.display())
     }
 }

@@ -41,6 +41,14 @@ impl Out {
         }
     }
 
+    /// Ends a run that has no results beside what was printed.
+    pub(crate) fn end(self) -> Result<(), String> {
+        match self.failed {
+            Some(error) => Err(format!("cannot write to standard output: {error}")),
+            None => Ok(()),
+        }
+    }
+
     /// Prints the results, and writes them as JSON if that was asked for.
     pub(crate) fn finish(mut self, text: &str, results: &impl Serialize) -> Result<(), String> {
         self.print(text);
@@ -51,9 +59,7 @@ impl Out {
             }
             None => Ok(()),
         };
-        match self.failed {
-            Some(error) => Err(format!("cannot write to standard output: {error}")),
-            None => written,
-        }
+        self.end()?;
+        written
     }
 }

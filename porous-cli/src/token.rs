@@ -11,7 +11,7 @@ use porous_std::OsRng;
 use porous_token::{Claims, PublicKey, Suite, Ticket, TokenKey};
 
 use crate::clock::unix_seconds;
-use crate::exit::wrong;
+use crate::exit::{Failed, wrong};
 use crate::json::print;
 
 /// The most bytes that are read of a file: those of the longest ticket, and some for spaces.
@@ -31,7 +31,7 @@ pub(crate) enum TokenCommand {
 ///
 /// The ticket is a secret until it has been used or has expired: its thief would be the player.
 ///
-/// The exit status is 0, or 2 if an argument means nothing.
+/// The exit status is 0, 1 if the ticket cannot be printed, or 2 if an argument means nothing.
 #[derive(Debug, Args)]
 pub(crate) struct MintArgs {
     /// The file of the token key, 64 hexadecimal digits; - for standard input
@@ -79,7 +79,7 @@ pub(crate) struct MintArgs {
 ///
 /// With the token key also what the token says of the player. Whether it has expired is not checked.
 ///
-/// The exit status is 0, 1 if the key does not open the token, or 2 if an argument means nothing.
+/// The exit status is 0, 1 if the key does not open the token or nothing can be printed, or 2 if an argument means nothing.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The file of the ticket; - for standard input
@@ -136,14 +136,16 @@ pub(crate) fn main(command: &TokenCommand) -> ExitCode {
         TokenCommand::Mint(args) => mint(args),
         TokenCommand::Show(args) => return show(args),
     };
-    match done.and_then(|text| tell(&text)) {
-        Ok(()) => ExitCode::SUCCESS,
+    match done {
+        Ok(text) => tell(&text, ExitCode::SUCCESS),
         Err(line) => wrong(&line),
     }
 }
 
-fn tell(text: &str) -> Result<(), String> {
-    print(format!("{text}\n").as_bytes()).map_err(|error| format!("cannot write: {error}"))
+/// Prints a text. Returns `status` if that went well.
+fn tell(text: &str, status: ExitCode) -> ExitCode {
+    let printed = print(format!("{text}\n").as_bytes());
+    printed.map_or_else(|error| Failed::of_stdout(&error).exit(), |()| status)
 }
 
 fn new_key() -> String {
@@ -216,10 +218,7 @@ fn show(args: &ShowArgs) -> ExitCode {
             }
         }
     }
-    match tell(lines.trim_end()) {
-        Ok(()) => status,
-        Err(line) => wrong(&line),
-    }
+    tell(lines.trim_end(), status)
 }
 
 fn describe(ticket: &Ticket) -> String {

@@ -62,6 +62,15 @@ fn a_schedule_is_shown_and_wrong_arguments_are_refused() {
     let text = std::fs::read_to_string(path).expect("the trace");
     assert!(text.contains("becomes: Twice"), "{text}");
     assert!(text.contains("Connected { peer"), "{text}");
+    if cfg!(target_os = "linux") {
+        let full = std::fs::File::create("/dev/full").expect("Linux has it");
+        let run = Command::new(env!("CARGO_BIN_EXE_porous"))
+            .args(["sim", "explore", "--scene", "crossing", "--schedule", "n"])
+            .stdout(full)
+            .output()
+            .expect("this program starts");
+        assert_eq!(run.status.code(), Some(1), "{run:?}");
+    }
     for bad in [
         &["--scene", "none"][..],
         &["--scene", "any", "--schedule", "nx"],

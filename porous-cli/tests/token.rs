@@ -108,6 +108,23 @@ fn a_token_does_not_open_with_another_key_or_for_another_game() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_no_wrong_argument() {
+    for args in [&["token", "key"][..], &["token", "show", "-"]] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_porous"));
+        program.args(args).stdin(Stdio::piped()).stdout(full);
+        let mut program = program.stderr(Stdio::piped()).spawn().unwrap();
+        // A program that does not read its input may have ended already.
+        let _ = program.stdin.take().unwrap().write_all(TICKET.as_bytes());
+        let output = program.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("standard output"), "{said}");
+    }
+}
+
 #[test]
 fn bad_arguments_get_one_line() {
     let key = file("good.key", KEY);

@@ -72,6 +72,7 @@ fn replay(scene: Scene, choices: &Choices, opened: Opened) -> Result<bool, Strin
             format!("{scene}, schedule {choices}: all promises held\n({what})\n")
         }
     });
+    out.end()?;
     Ok(failure.is_none())
 }
 

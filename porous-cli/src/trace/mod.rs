@@ -25,7 +25,8 @@ use pcap::{Packets, PcapSink};
 /// handshake of its connection, so a pcap has to begin before the connection does. `docs/trace.md` explains the
 /// lines.
 ///
-/// The exit status is 0, 1 if the file is damaged or cut off (what is good is shown), 2 if it is no such file.
+/// The exit status is 0, 1 if the file is damaged or cut off, or has datagrams that were not captured whole (what is
+/// good is shown), 2 if it is no such file.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
     /// The trace, pcap or pcapng
@@ -173,15 +174,20 @@ fn show_pcap(
 ) -> Result<(), Failed> {
     let name = args.file.display();
     let no_such = || Failed::Usage(format!("{name} is neither a trace nor a pcap or pcapng"));
-    let packets = Packets::read(file).ok_or_else(no_such)?;
+    let mut packets = Packets::read(file).ok_or_else(no_such)?;
     let mut talk = Talk::default();
-    for packet in packets {
+    for packet in packets.by_ref() {
         let packet = packet.map_err(|why| Failed::Run(format!("{name}: {why}")))?;
         let text = show.packet(&packet, &mut talk);
         out.write_all(text.as_bytes())
             .map_err(|error| Failed::of_stdout(&error))?;
     }
-    Ok(())
+    match packets.cut() {
+        0 => Ok(()),
+        cut => Err(Failed::Run(format!(
+            "{name}: {cut} datagrams are not shown, as they were not captured whole"
+        ))),
+    }
 }
 
 /// Writes the datagrams of a trace as pcap.

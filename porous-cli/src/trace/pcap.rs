@@ -5,7 +5,8 @@ use core::time::Duration;
 use std::io::{self, Read, Write};
 
 use etherparse::{
-    IpEcn, IpHeaders, Ipv4Header, Ipv6Header, NetSlice, PacketBuilder, SlicedPacket, TransportSlice,
+    IpEcn, IpHeaders, Ipv4Header, Ipv6Header, LaxSlicedPacket, NetSlice, PacketBuilder,
+    SlicedPacket, TransportSlice,
 };
 use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
@@ -14,6 +15,13 @@ use porous_trace::{Record, Sink};
 
 /// Bytes that are read at once, and the most of a block: more than any packet of IP.
 const BUFFER: usize = 1 << 20;
+
+/// The types of the blocks of a pcapng that are read: sections, interfaces, and packets of both forms.
+const READ: [u32; 4] = [0x0A0D_0D0A, 1, 3, 6];
+
+const DAMAGED: &str = "the file is damaged";
+const CUT_OFF: &str = "the file is cut off within a packet";
+const NO_MORE: &str = "it cannot be read on";
 
 /// The most interfaces of a pcapng that are told apart.
 const INTERFACES: usize = 1024;
@@ -44,13 +52,18 @@ struct Interface {
     offset: i64,
 }
 
-/// The datagrams of UDP in a file. Packets of other protocols, and the fragments of packets, are left out.
+/// The datagrams of UDP in a file. Packets of other protocols, and the fragments of packets, are left out, and those that
+/// the capture has cut are counted.
 pub(crate) struct Packets {
     reader: Box<dyn PcapReaderIterator + Send>,
     /// Of a file in the old format: what its packets are, and whether their times have nanoseconds.
     link: Linktype,
     has_nanoseconds: bool,
     interfaces: Vec<Interface>,
+    /// The order of bytes in a pcapng, once it is known.
+    is_big_endian: Option<bool>,
+    /// Datagrams of which the capture has the beginning alone.
+    cut: u64,
     begin: Option<Duration>,
     is_over: bool,
 }
@@ -63,9 +76,16 @@ impl Packets {
             link: Linktype::RAW,
             has_nanoseconds: false,
             interfaces: Vec::new(),
+            is_big_endian: None,
+            cut: 0,
             begin: None,
             is_over: false,
         })
+    }
+
+    /// Datagrams that were left out so far, as the capture has not all of them.
+    pub(crate) const fn cut(&self) -> u64 {
+        self.cut
     }
 
     /// The next block, if it has a datagram; `None` at the end.
@@ -85,9 +105,15 @@ impl Packets {
                             false => Duration::from_micros(packet.ts_usec.into()),
                         };
                         let time = Duration::from_secs(packet.ts_sec.into()) + fraction;
-                        udp(self.link, packet.data).map(|udp| (time, udp))
+                        let seen = datagram(self.link, packet.data, packet.origlen);
+                        seen.map(|seen| (time, seen))
                     }
-                    PcapBlockOwned::NG(block) => of_block(&mut self.interfaces, &block),
+                    PcapBlockOwned::NG(block) => {
+                        if let Block::SectionHeader(header) = &block {
+                            self.is_big_endian = Some(header.big_endian());
+                        }
+                        of_block(&mut self.interfaces, &block)
+                    }
                 };
                 (length, found)
             }
@@ -95,25 +121,63 @@ impl Packets {
             Err(PcapError::Incomplete(_)) if !is_exhausted => {
                 return match self.reader.refill() {
                     Ok(()) => Some(Ok(None)),
-                    Err(_) => Some(Err("it cannot be read on")),
+                    Err(_) => Some(Err(NO_MORE)),
                 };
             }
             Err(PcapError::Incomplete(_) | PcapError::UnexpectedEof) => {
-                return Some(Err("the file is cut off within a packet"));
+                return Some(Err(CUT_OFF));
             }
-            Err(_) => return Some(Err("the file is damaged")),
+            Err(PcapError::BufferTooSmall) => return Some(self.skip().map(|()| None)),
+            Err(_) => return Some(Err(DAMAGED)),
         };
         self.reader.consume(length);
-        let packet = found.map(|(time, (from, to, datagram))| {
-            let begin = *self.begin.get_or_insert(time);
-            Packet {
-                time: Instant::ZERO + time.saturating_sub(begin),
-                from,
-                to,
-                datagram,
+        Some(Ok(found.and_then(|(time, seen)| self.packet(time, seen))))
+    }
+
+    /// The packet that was seen, unless the capture has cut it.
+    fn packet(&mut self, time: Duration, seen: Seen) -> Option<Packet> {
+        let Seen::Whole((from, to, datagram)) = seen else {
+            self.cut += 1;
+            return None;
+        };
+        let begin = *self.begin.get_or_insert(time);
+        Some(Packet {
+            time: Instant::ZERO + time.saturating_sub(begin),
+            from,
+            to,
+            datagram,
+        })
+    }
+
+    /// Passes over a block of a pcapng that is longer than the buffer, if it is none of those that are read.
+    fn skip(&mut self) -> Result<(), &'static str> {
+        let (kind, length) = self.head().ok_or(DAMAGED)?;
+        if READ.contains(&kind) {
+            return Err(DAMAGED);
+        }
+        let mut left = usize::try_from(length).map_err(|_| DAMAGED)?;
+        loop {
+            let there = self.reader.data().len().min(left);
+            self.reader.consume(there);
+            left -= there;
+            if left == 0 {
+                return Ok(());
             }
-        });
-        Some(Ok(packet))
+            self.reader.refill().map_err(|_| NO_MORE)?;
+            if self.reader.data().is_empty() {
+                return Err(CUT_OFF);
+            }
+        }
+    }
+
+    /// The type and the length of the block of a pcapng that is next.
+    fn head(&self) -> Option<(u32, u32)> {
+        let number = match self.is_big_endian? {
+            true => u32::from_be_bytes,
+            false => u32::from_le_bytes,
+        };
+        let (kind, rest) = self.reader.data().split_first_chunk()?;
+        Some((number(*kind), number(*rest.first_chunk()?)))
     }
 }
 
@@ -139,7 +203,14 @@ impl Iterator for Packets {
 /// A datagram of UDP: from, to, and what it carries.
 type Udp = (SocketAddr, SocketAddr, Vec<u8>);
 
-fn of_block(interfaces: &mut Vec<Interface>, block: &Block<'_>) -> Option<(Duration, Udp)> {
+/// What a packet has to do with UDP, if anything.
+enum Seen {
+    Whole(Udp),
+    /// The capture has its beginning alone.
+    Cut,
+}
+
+fn of_block(interfaces: &mut Vec<Interface>, block: &Block<'_>) -> Option<(Duration, Seen)> {
     match block {
         Block::SectionHeader(_) => interfaces.clear(),
         Block::InterfaceDescription(interface) if interfaces.len() < INTERFACES => {
@@ -157,15 +228,15 @@ fn of_block(interfaces: &mut Vec<Interface>, block: &Block<'_>) -> Option<(Durat
             let micros = u64::try_from(part / u128::from(interface.resolution)).ok()?;
             let time = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
             let length = usize::try_from(packet.caplen).ok()?;
-            return Some((time, udp(interface.link, packet.data.get(..length)?)?));
+            let data = packet.data.get(..length)?;
+            return Some((time, datagram(interface.link, data, packet.origlen)?));
         }
         Block::SimplePacket(packet) => {
             let interface = interfaces.first()?;
             let length = usize::try_from(packet.origlen).ok()?.min(packet.data.len());
-            return Some((
-                Duration::ZERO,
-                udp(interface.link, packet.data.get(..length)?)?,
-            ));
+            let data = packet.data.get(..length)?;
+            let seen = datagram(interface.link, data, packet.origlen)?;
+            return Some((Duration::ZERO, seen));
         }
         Block::InterfaceDescription(_)
         | Block::NameResolution(_)
@@ -179,19 +250,47 @@ fn of_block(interfaces: &mut Vec<Interface>, block: &Block<'_>) -> Option<(Durat
     None
 }
 
-/// The datagram in a packet of this kind of link.
+/// The datagram in a packet of this kind of link, which had `length` bytes before it was captured.
+fn datagram(link: Linktype, packet: &[u8], length: u32) -> Option<Seen> {
+    if let Some(udp) = udp(link, packet) {
+        return Some(Seen::Whole(udp));
+    }
+    let is_cut = usize::try_from(length).is_ok_and(|length| length > packet.len());
+    (is_cut && begins_as_udp(link, packet)).then_some(Seen::Cut)
+}
+
+/// Whether these are the first bytes of a packet of UDP, at least to the end of its heads.
+fn begins_as_udp(link: Linktype, packet: &[u8]) -> bool {
+    let sliced = match link {
+        Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(packet).ok(),
+        Linktype::LINUX_SLL => packet
+            .get(16..)
+            .and_then(|ip| LaxSlicedPacket::from_ip(ip).ok()),
+        _ => ip(link, packet).and_then(|ip| LaxSlicedPacket::from_ip(ip).ok()),
+    };
+    let transport = sliced.and_then(|sliced| sliced.transport);
+    matches!(transport, Some(TransportSlice::Udp(_)))
+}
+
+/// The packet of IP behind a head that does not say more.
+fn ip(link: Linktype, packet: &[u8]) -> Option<&[u8]> {
+    match link {
+        // The family in four bytes, in whatever order, and a packet.
+        Linktype::NULL | Linktype::LOOP => packet.get(4..),
+        // Raw IP has another number in files of OpenBSD and of old systems.
+        Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 | Linktype(12 | 14) => Some(packet),
+        // Linux cooked capture, version 2, of which 20 bytes stand in front.
+        Linktype(276) => packet.get(20..),
+        _ => None,
+    }
+}
+
+/// The datagram in a packet of this kind of link, if all of it is there.
 fn udp(link: Linktype, packet: &[u8]) -> Option<Udp> {
     let sliced = match link {
         Linktype::ETHERNET => SlicedPacket::from_ethernet(packet),
         Linktype::LINUX_SLL => SlicedPacket::from_linux_sll(packet),
-        // The family in four bytes, in whatever order, and a packet.
-        Linktype::NULL | Linktype::LOOP => SlicedPacket::from_ip(packet.get(4..)?),
-        Linktype::RAW | Linktype::IPV4 | Linktype::IPV6 => SlicedPacket::from_ip(packet),
-        // Raw IP has another number in files of OpenBSD and of old systems.
-        Linktype(12 | 14) => SlicedPacket::from_ip(packet),
-        // Linux cooked capture, version 2, of which 20 bytes stand in front.
-        Linktype(276) => SlicedPacket::from_ip(packet.get(20..)?),
-        _ => return None,
+        _ => SlicedPacket::from_ip(ip(link, packet)?),
     };
     let sliced = sliced.ok()?;
     let (from, to): (IpAddr, IpAddr) = match sliced.net.as_ref()? {
@@ -360,5 +459,63 @@ impl<W: Write + Send + Sync> Sink for PcapSink<W> {
             self.to.flush()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    /// A block of a pcapng.
+    fn block(kind: u32, content: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(content.len() + 12).unwrap();
+        let head = words([kind, length]);
+        [&head[..], content, &length.to_le_bytes()].concat()
+    }
+
+    /// A packet in such a block, of which `there` bytes were captured.
+    fn packet(payload: &[u8], there: usize) -> Vec<u8> {
+        let ends = [1, 2].map(|port| SocketAddr::from(([192, 0, 2, 1], port)));
+        let packet = ip_packet(ends, Ecn::NotEct, payload).unwrap();
+        let captured = &packet[..there.min(packet.len())];
+        let lengths = [captured.len(), packet.len()].map(|length| u32::try_from(length).unwrap());
+        let head = words([0, 0, 0, lengths[0], lengths[1]]);
+        let filling = vec![0; captured.len().next_multiple_of(4) - captured.len()];
+        block(6, &[&head[..], captured, &filling].concat())
+    }
+
+    /// A section, and an interface of raw IP.
+    fn head() -> Vec<u8> {
+        let section = words([0x1A2B_3C4D, 1, u32::MAX, u32::MAX]);
+        [block(0x0A0D_0D0A, &section), block(1, &words([RAW, 0]))].concat()
+    }
+
+    fn read(blocks: &[Vec<u8>]) -> (Vec<Result<Vec<u8>, &'static str>>, u64) {
+        let mut packets = Packets::read(Cursor::new(blocks.concat())).unwrap();
+        let all = packets.by_ref().map(|packet| Ok(packet?.datagram));
+        (all.collect(), packets.cut())
+    }
+
+    #[test]
+    fn packets_that_were_cut_are_counted() {
+        let blocks = [head(), packet(b"abc", 99), packet(&[7; 100], 60)];
+        assert_eq!(read(&blocks), (vec![Ok(b"abc".to_vec())], 1));
+        // Of a packet without its heads nobody knows what it was.
+        assert_eq!(read(&[head(), packet(b"abc", 24)]), (vec![], 0));
+    }
+
+    #[test]
+    fn a_long_block_that_is_not_read_is_passed_over() {
+        let long = vec![0; 3 * BUFFER];
+        // Names of hosts, and secrets.
+        for kind in [4, 10] {
+            let blocks = [head(), block(kind, &long), packet(b"abc", 99)];
+            assert_eq!(read(&blocks), (vec![Ok(b"abc".to_vec())], 0));
+            let mut cut = block(kind, &long);
+            cut.truncate(2 * BUFFER);
+            assert_eq!(read(&[head(), cut]), (vec![Err(CUT_OFF)], 0));
+        }
+        assert_eq!(read(&[head(), block(6, &long)]), (vec![Err(DAMAGED)], 0));
     }
 }

@@ -59,6 +59,22 @@ fn in_nanoseconds(mut pcap: Vec<u8>) -> Vec<u8> {
     pcap
 }
 
+/// A pcap as it would be if no more than so many bytes of each packet had been captured.
+fn captured(pcap: &[u8], most: usize) -> Vec<u8> {
+    let mut cut = pcap[..24].to_vec();
+    let mut at = 24;
+    while at < pcap.len() {
+        let length: [u8; 4] = *pcap[at + 8..].first_chunk().unwrap();
+        let length = u32::from_le_bytes(length) as usize;
+        let there = length.min(most);
+        cut.extend(&pcap[at..at + 8]);
+        cut.extend(u32::try_from(there).unwrap().to_le_bytes());
+        cut.extend(&pcap[at + 12..at + 16 + there]);
+        at += 16 + length;
+    }
+    cut
+}
+
 #[test]
 fn a_demo_that_was_recorded_is_replayed_and_shown() {
     let folder = folder("recorded");
@@ -103,6 +119,12 @@ fn a_demo_that_was_recorded_is_replayed_and_shown() {
     let lines = good(&porous(&["trace", &pcap]));
     assert!(lines.lines().all(|line| line.chars().count() <= 100));
     assert!(!lines.contains("not read"));
+    let cut = path("cut.pcap");
+    std::fs::write(&cut, captured(&std::fs::read(&pcap).unwrap(), 128)).unwrap();
+    let output = porous(&["trace", &cut]);
+    assert!(!output.stdout.is_empty());
+    let why = bad(&output, 1);
+    assert!(why.contains("not captured whole"), "{why}");
 }
 
 #[test]

@@ -161,6 +161,7 @@ impl Server {
                 screen = None;
             }
         }
+        let has_lines = screen.is_none();
         drop(screen);
         let seconds = clock.elapsed().as_secs_f64();
         self.stop.ask();
@@ -174,7 +175,7 @@ impl Server {
             }
         }
         let all = self.look();
-        if self.is_plain {
+        if has_lines {
             self.out.print(&view::lines(&all));
         }
         let report = Report::new(&self.view, &all, seconds);

@@ -101,28 +101,35 @@ impl Worker {
         let done = self.serve();
         self.stop.ask();
         done?;
+        // Those that are here now are the ones that were here at the end.
+        let connected = self.clients.len();
         self.host.disconnect_all(Disconnect::Now { reason: 0 });
         while !self.host.is_empty() {
             self.host.wait(NAP)?;
-            while self.host.poll_event().is_some() {}
+            self.take_all();
         }
-        self.tell();
+        self.take_all();
+        self.tell(connected);
         Ok(self.host)
     }
 
     fn serve(&mut self) -> io::Result<()> {
         while !self.stop.is_asked() {
             self.host.wait(NAP)?;
-            while let Some(event) = self.host.poll_event() {
-                self.take(event);
-            }
+            self.take_all();
             let now = self.host.now();
             if now.saturating_duration_since(self.told) >= INTERVAL {
                 self.told = now;
-                self.tell();
+                self.tell(self.clients.len());
             }
         }
         Ok(())
+    }
+
+    fn take_all(&mut self) {
+        while let Some(event) = self.host.poll_event() {
+            self.take(event);
+        }
     }
 
     fn take(&mut self, event: Event<SocketAddr>) {
@@ -164,7 +171,7 @@ impl Worker {
         }
     }
 
-    fn tell(&self) {
+    fn tell(&self, connected: usize) {
         let mut counts = self.left;
         for client in self.clients.values() {
             add(&mut counts, &client.counts);
@@ -184,7 +191,7 @@ impl Worker {
         let clients = shown.collect();
         if let Ok(mut snapshot) = self.snapshot.lock() {
             snapshot.clients = clients;
-            snapshot.connected = self.clients.len();
+            snapshot.connected = connected;
             snapshot.accepted = stats.connected;
             snapshot.counts = counts;
             snapshot.bytes_sent = stats.bytes_sent;

@@ -192,6 +192,21 @@ fn threads_share_a_port() {
 
 #[cfg(unix)]
 #[test]
+fn a_server_that_is_stopped_says_goodbye_and_tells_who_was_there() {
+    let (mut server, address) = serve(&[]);
+    let client = Program::start(&["ping", &address, "--duration=80"]);
+    assert!(server.line().ends_with("has connected, plain"));
+    server.interrupt_twice();
+    let text = good(&server.end());
+    let part = " probes: this end has ended the connection\n";
+    assert!(text.contains(part), "{text}");
+    assert!(text.contains("connections 1, at the end 1"), "{text}");
+    let line = bad(&client.end(), 1);
+    assert!(line.contains("the other end has ended"), "{line}");
+}
+
+#[cfg(unix)]
+#[test]
 fn json_goes_to_standard_output_alone() {
     let mut server = Program::start(&["serve", "127.0.0.1:0", "--json=-", "--threads=1"]);
     let line = server.error_line();

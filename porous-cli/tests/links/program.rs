@@ -81,6 +81,15 @@ impl Program {
         assert!(kill.unwrap().success());
     }
 
+    /// Sends two signals at once that ask to stop, as `timeout` does.
+    #[cfg(unix)]
+    pub(crate) fn interrupt_twice(&self) {
+        let pid = self.child.id();
+        let script = format!("kill -INT {pid}; kill -TERM {pid}");
+        let kill = Command::new("sh").args(["-c", &script]).status();
+        assert!(kill.unwrap().success());
+    }
+
     /// The most memory that it has had, in kB.
     #[cfg(target_os = "linux")]
     pub(crate) fn memory(&self) -> u64 {

@@ -10,6 +10,8 @@ for program in gcc:gcc g++:g++ nm:binutils valgrind:valgrind clang:clang tcc:tcc
 done
 [[ -e /usr/lib/mono/4.5/System.Core.dll ]] || missing+=(libmono-system-core4.0-cil)
 ((${#missing[@]})) || exit 0
-apt-get update >/dev/null
-DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >/dev/null
+# Steps that install packages as well may run beside this one: they wait for the same lock.
+lock=$(dirname "$0")/lib/steps.sh
+flock "$lock" apt-get update >/dev/null
+DEBIAN_FRONTEND=noninteractive flock "$lock" apt-get install --yes --no-install-recommends "${missing[@]}" >/dev/null
 echo "installed: ${missing[*]}"

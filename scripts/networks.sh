@@ -9,6 +9,8 @@ for program in ip:iproute2 nft:nftables conntrack:conntrack; do
 done
 [[ -e /usr/lib/nginx/modules/ngx_stream_js_module.so ]] || missing+=(nginx libnginx-mod-stream libnginx-mod-stream-js)
 ((${#missing[@]})) || exit 0
-apt-get update >/dev/null
-DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "${missing[@]}" >/dev/null
+# Steps that install packages as well may run beside this one: they wait for the same lock.
+lock=$(dirname "$0")/lib/steps.sh
+flock "$lock" apt-get update >/dev/null
+DEBIAN_FRONTEND=noninteractive flock "$lock" apt-get install --yes --no-install-recommends "${missing[@]}" >/dev/null
 echo "installed: ${missing[*]}"

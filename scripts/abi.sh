@@ -15,6 +15,8 @@
 # missing and cannot be installed, and with 1 if the interface has changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# What is compared is sorted, in the order of what is kept.
+export LC_ALL=C
 
 mkdir -p "${CARGO_TARGET_DIR:=target}/abi"
 work=$(cd "$CARGO_TARGET_DIR/abi" && pwd)

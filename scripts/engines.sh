@@ -55,8 +55,8 @@ godot() (
     cargo build --quiet --locked
     # Godot looks for this name, which extension/porous.gdextension gives.
     library=$target/godot/debug/libporous_godot.so
-    if [[ -e $library ]]; then
-        nm --dynamic --defined-only "$library" | grep -q ' T gdext_rust_init$'
+    if [[ -e $library || $(uname) == Linux ]]; then
+        nm --dynamic --defined-only "$library" | grep ' T gdext_rust_init$' >/dev/null
     fi
     RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items
     licences

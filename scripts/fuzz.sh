@@ -56,14 +56,19 @@ for test in "${tests[@]}"; do
     *) length=0 ;;
     esac
     # libFuzzer takes a limit of 0 seconds as none.
+    status=0
     if ((seconds > 0)); then
         # With a value profile, an input whose comparisons come closer to equality counts as new.
         cargo bolero test "$test" "${how[@]}" -T "${seconds}s" \
             --engine-args=-use_value_profile=1 --engine-args=-len_control=$length --engine-args=-print_final_stats=1 2>&1 |
-            grep -aE 'Done|panicked|^stat::number|error|test failed' || true
+            grep -aE 'Done|panicked|^stat::number|error|test failed' || status=${PIPESTATUS[0]}
     fi
     if compgen -G "fuzz/tests/__fuzz__/$test/crashes/*" >/dev/null; then
         echo "fuzz: $test fails" >&2
+        exit 1
+    fi
+    if ((status)); then
+        echo "fuzz: $test does not run: cargo bolero ends with $status" >&2
         exit 1
     fi
     compgen -G "$corpus/*" >/dev/null || continue

@@ -28,8 +28,15 @@ status=0
 for workspace in . bench bevy godot web examples/firmware examples/provider tests/canary tests/no-std tests/wasm; do
     manifest=$workspace/Cargo.toml rules=$workspace/deny.toml
     [[ -e $rules ]] || rules=deny.toml
-    if ! cargo metadata "${network[@]}" --locked --quiet --format-version 1 --manifest-path "$manifest" >/dev/null 2>&1; then
-        echo "skipped: not all crates of $workspace are here (cargo fetch --manifest-path $manifest)"
+    if ! said=$(cargo metadata "${network[@]}" --locked --quiet --format-version 1 --manifest-path "$manifest" \
+        2>&1 >/dev/null); then
+        # Any other failure is none of the crates that are not here.
+        if [[ $said == *"but --offline was specified"* || $said == *"you're using offline mode"* ]]; then
+            echo "skipped: not all crates of $workspace are here (cargo fetch --manifest-path $manifest)"
+        else
+            printf 'licences.sh: cargo metadata of %s fails:\n%s\n' "$workspace" "$said" >&2
+            status=1
+        fi
         continue
     fi
     echo "-- $workspace"

@@ -32,12 +32,20 @@ list, and `scripts/licences.sh --bless` writes it; `deny.toml` says which licenc
 BUILT = {"porous-ffi", "porous-godot", "porous-web", "porous-wasm", "porous-play"}
 
 
+# What cargo says if it needs the network and must not use it.
+OFFLINE = ("but --offline was specified", "you're using offline mode")
+
+
 def metadata(workspace, *options):
     """What cargo says of a workspace; None if it needs crates that it must not fetch."""
     manifest = ROOT / workspace / "Cargo.toml"
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--all-features", *options]
     run = subprocess.run([*command, "--manifest-path", str(manifest)], capture_output=True, text=True)
-    return json.loads(run.stdout) if run.returncode == 0 else None
+    if run.returncode == 0:
+        return json.loads(run.stdout)
+    if any(words in run.stderr for words in OFFLINE):
+        return None
+    sys.exit(f"licences.py: cargo metadata of {workspace} fails:\n{run.stderr}")
 
 
 def shipped(data):

@@ -27,6 +27,7 @@ export interface PorousPlace {
     hashes?: Uint8Array[];
 }
 
+/** What the handlers throw is reported as an error of the page, and the link goes on. */
 export interface PorousSeams {
     /** Gets each event of the host, in its order. */
     onEvent?: (event: any) => void;

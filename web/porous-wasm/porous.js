@@ -23,20 +23,32 @@ export class PorousLink {
   }
 
   async open() {
-    const { WebTransport, onStatus } = this.#seams;
-    if (!WebTransport) {
-      return onStatus("unsupported", "This browser has no WebTransport. Use Chrome or Edge 97, Firefox 114, or later " +
+    if (!this.#seams.WebTransport) {
+      return this.#status("unsupported", "This browser has no WebTransport. Use Chrome or Edge 97, Firefox 114, or later " +
         "ones, and a page that comes by https or from localhost.");
     }
     for (let attempt = 0; !this.#isClosed; attempt += 1) {
-      if (attempt === 0) onStatus("connecting", "Connecting.");
+      if (attempt === 0) this.#status("connecting", "Connecting.");
       await pause(PAUSES[Math.min(attempt, PAUSES.length - 1)]);
       if (this.#isClosed) break;
       const end = await this.#session(() => { attempt = 0; });
-      if (end.is_final) return onStatus("ended", `The connection has ended: ${end.text}.`);
-      if (!this.#isClosed) onStatus("lost", `${end.text}. Reconnecting.`);
+      if (end.is_final) return this.#status("ended", `The connection has ended: ${end.text}.`);
+      if (!this.#isClosed) this.#status("lost", `${end.text}. Reconnecting.`);
     }
-    onStatus("closed", "Closed.");
+    this.#status("closed", "Closed.");
+  }
+
+  #status(...it) {
+    this.#tell(() => this.#seams.onStatus(...it));
+  }
+
+  /** Calls a handler of the page. What it throws is an error of the page, and none of the connection. */
+  #tell(act) {
+    try {
+      act();
+    } catch (error) {
+      queueMicrotask(() => { throw error; });
+    }
   }
 
   /** One session, until it ends. */
@@ -83,11 +95,11 @@ export class PorousLink {
     const [host, now] = [this.#host, this.#seams.now()];
     host.handle_timeout(now);
     for (let event; (event = host.poll_event()) !== undefined;) {
-      this.#seams.onEvent(event);
+      this.#tell(() => this.#seams.onEvent(event));
       if (event.session !== this.#ended?.session) continue; // of a session before
       if (event.kind === "connected") {
         this.#ended.connected();
-        this.#seams.onStatus("connected", "Connected.");
+        this.#status("connected", "Connected.");
       } else if (event.kind === "disconnected") {
         const is_final = event.reason === "by_us" || /^refused_(?!full)/.test(event.reason);
         this.#ended.resolve({ is_final, text: is_final ? event.text : `Connection lost: ${event.text}` });

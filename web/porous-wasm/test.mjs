@@ -323,6 +323,29 @@ test("a link connects, and again when the server is gone", () => virtually(async
   await done;
 }));
 
+test("a handler that throws is told of it, and the link goes on", () => virtually(async () => {
+  const [told, thrown, { queueMicrotask }] = [[], [], globalThis];
+  globalThis.queueMicrotask = (act) => {
+    try { act(); } catch (error) { thrown.push(error.message); }
+  };
+  const handler = (what) => { told.push(what); throw new Error(`in ${what}`); };
+  const { host, link } = linked({ onStatus: handler, onEvent: ({ kind }) => handler(kind) });
+  try {
+    link.open();
+    await pass(5000, () => told.filter((what) => what === "connected").length === 2);
+    host.send(0, bytes("hello"), "reliable", { receipt: 1 });
+    await pass(5000, () => told.includes("receipt"));
+    assert.deepEqual(told, ["connecting", "connected", "connected", "receipt"]);
+    assert.deepEqual(thrown, told.map((what) => `in ${what}`));
+    assert.equal(FakeTransport.made.length, 1);
+    link.close(0, 100);
+    await pass(10_000, () => told.includes("ended"));
+    assert.equal(told.at(-1), "ended");
+  } finally {
+    globalThis.queueMicrotask = queueMicrotask;
+  }
+}));
+
 test("a certificate that has run out is told, and the hash is asked for again", () => virtually(async () => {
   let asked = 0;
   const { link, said, statuses } = linked({ hashes: () => [seed((asked += 1))] });

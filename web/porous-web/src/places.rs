@@ -68,7 +68,10 @@ impl Places {
             taken.refused += 1;
             return Admission::Refused;
         }
-        if !is_proved && taken.handshakes >= limits.handshakes / 4 {
+        // Or whoever forges the address of another would take its share: one place at most, and never the last.
+        let takes_of_share = of_source > 0 || limits.sessions_per_ip == 1;
+        let are_many = taken.handshakes >= limits.handshakes / 4;
+        if !is_proved && (takes_of_share || are_many) {
             return Admission::HasToProve;
         }
         taken.handshakes += 1;
@@ -163,15 +166,30 @@ mod tests {
     #[test]
     fn a_stranger_proves_its_address_when_there_are_many_handshakes() {
         let places = places(100, 100, 8);
-        let from = [192, 0, 2, 1].into();
         let mut held = Vec::new();
-        for _ in 0..2 {
-            match places.admit(from, false) {
+        for last in 2..4 {
+            match places.admit([192, 0, 2, last].into(), false) {
                 Admission::Begins(place) => held.push(place),
                 other @ (Admission::HasToProve | Admission::Refused) => panic!("{other:?}"),
             }
         }
+        let from = [192, 0, 2, 1].into();
         assert!(matches!(places.admit(from, false), Admission::HasToProve));
         assert!(matches!(places.admit(from, true), Admission::Begins(_)));
+    }
+
+    #[test]
+    fn who_forges_an_address_takes_one_of_its_places_and_never_the_last() {
+        for most in 1..4 {
+            let places = places(100, most, 100);
+            let from = [192, 0, 2, 1].into();
+            let forged = [places.admit(from, false), places.admit(from, false)];
+            let begun = |it: &&Admission| matches!(it, Admission::Begins(_));
+            let taken = forged.iter().filter(begun).count();
+            assert_eq!(taken, usize::from(most > 1));
+            let held: Vec<_> = (taken..most).map_while(|_| place(&places, 1)).collect();
+            assert_eq!(held.len(), most - taken);
+            assert!(place(&places, 1).is_none());
+        }
     }
 }

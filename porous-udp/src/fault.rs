@@ -92,6 +92,21 @@ impl Fault {
     }
 }
 
+/// Whether a UDP socket is still of use after an error of sending or receiving: all but those of the last row of
+/// [the table](crate#when-the-network-fails). For programs with a socket of their own: an error that passes concerns one
+/// datagram, or nothing has come, or there is no room; a stranger can bring most of them about.
+///
+/// ```
+/// use std::io::{self, ErrorKind};
+///
+/// assert!(porous_udp::is_passing(&ErrorKind::WouldBlock.into()));
+/// assert!(!porous_udp::is_passing(&io::Error::other("no error of the system")));
+/// ```
+#[must_use]
+pub fn is_passing(error: &io::Error) -> bool {
+    Fault::of(error) != Fault::Fatal
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +141,9 @@ mod tests {
         let unreachable = [1, 6, 13, 19, 22, 89, 97, 99, 100, 101, 112, 113, 126];
         assert_eq!(sorted(Fault::Unreachable), unreachable);
         assert!(sorted(Fault::Fatal).contains(&9), "EBADF");
+        let passes = |code: &i32| is_passing(&io::Error::from_raw_os_error(*code));
+        let passing = (1..=200).filter(passes).count();
+        assert_eq!(passing, 2 + lost.len() + unreachable.len());
         assert!(sorted(Fault::Fatal).contains(&88), "ENOTSOCK");
     }
 

@@ -156,6 +156,7 @@ pub use clock::Clock;
 pub use command::{Command, CommandError, Executed, Outgoing};
 pub use conditioner::Conditioner;
 pub use endpoint::Endpoint;
+pub use fault::is_passing;
 #[cfg(feature = "sim")]
 pub use link_conditioner::LinkConditioner;
 pub use machine::OsRng;

@@ -9,7 +9,7 @@ use core::time::Duration;
 use std::io;
 
 use porous_proto::{Ecn, Instant};
-use porous_udp::{Conditioner, bind};
+use porous_udp::{Conditioner, bind, is_passing};
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::AbortHandle;
@@ -26,16 +26,6 @@ const TOLD: usize = 256;
 
 /// Errors in place of datagrams that a call passes over: reports of ICMP, which may be forged.
 const ERRORS: usize = 64;
-
-/// Errors after which a socket goes on: a signal, or a report that a datagram sent before did not arrive.
-const PASSING: [io::ErrorKind; 6] = [
-    io::ErrorKind::Interrupted,
-    io::ErrorKind::ConnectionRefused,
-    io::ErrorKind::ConnectionReset,
-    io::ErrorKind::ConnectionAborted,
-    io::ErrorKind::HostUnreachable,
-    io::ErrorKind::NetworkUnreachable,
-];
 
 /// A conditioner of whatever type: a type parameter would be known all over a program.
 pub(crate) type Net = Box<dyn Conditioner<WebAddress> + Send>;
@@ -190,7 +180,7 @@ impl Carriers {
                     return Ok(Some(Taken::Datagram(WebAddress::Udp(from), length)));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if PASSING.contains(&error.kind()) => {}
+                Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(error),
             }
         }

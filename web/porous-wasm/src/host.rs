@@ -13,7 +13,7 @@ use porous_proto::{
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsError, JsValue};
 
-use crate::object::{Made, instant, mode, mode_name, ms, number};
+use crate::object::{Made, instant, mode, mode_name, ms, number, whole};
 use crate::{config, event, stats};
 
 #[wasm_bindgen(typescript_custom_section)]
@@ -194,16 +194,21 @@ impl PorousHost {
     /// there is. Throws if there is no connection, no such channel, or the packet is too large; nothing was sent then.
     pub fn send(
         &mut self,
-        channel: u8,
+        channel: f64,
         payload: &[u8],
         #[wasm_bindgen(unchecked_param_type = "PorousMode")] how: &str,
         #[wasm_bindgen(unchecked_param_type = "PorousOptions | undefined")] options: &JsValue,
     ) -> Result<bool, JsError> {
         let options = send_options(mode(how)?, options)?;
+        let channel = self::channel(channel).ok_or_else(|| {
+            JsError::new(&format!(
+                "channel is {channel}: give a whole number from 0 to 254"
+            ))
+        })?;
         let Some(peer) = self.peer else {
             return Err(JsError::new("there is no connection: connect first"));
         };
-        match self.host.send(peer, ChannelId(channel), payload, options) {
+        match self.host.send(peer, channel, payload, options) {
             Ok(()) => Ok(true),
             Err(SendError::Full) => Ok(false),
             Err(error) => Err(error.into()),
@@ -211,10 +216,12 @@ impl PorousHost {
     }
 
     /// Cancels the packets of a channel that were sent with this receipt. True if there were any.
-    pub fn cancel(&mut self, channel: u8, receipt: u32) -> bool {
-        let host = &mut self.host;
-        self.peer
-            .is_some_and(|peer| host.cancel(peer, ChannelId(channel), receipt.into()))
+    pub fn cancel(&mut self, channel: f64, receipt: f64) -> bool {
+        let channel = self::channel(channel);
+        let named = channel.zip(whole(receipt, u32::MAX)).zip(self.peer);
+        named.is_some_and(|((channel, receipt), peer)| {
+            self.host.cancel(peer, channel, receipt.into())
+        })
     }
 
     /// The next packet; `undefined` if none waits. Those of connections before come first.
@@ -255,6 +262,12 @@ impl PorousHost {
         let peer = self.peer.and_then(|peer| self.host.peer(peer));
         peer.map_or(JsValue::UNDEFINED, stats::object)
     }
+}
+
+/// The channel of this number. JavaScript would make one of any number, and take 256 for 0.
+fn channel(number: f64) -> Option<ChannelId> {
+    let number = whole(number, 254).map(u8::try_from)?;
+    number.ok().map(ChannelId)
 }
 
 fn send_options(mode: Mode, from: &JsValue) -> Result<SendOptions, JsError> {

@@ -64,7 +64,7 @@ pub(crate) fn number(of: &JsValue, name: &str, most: u32) -> Result<Option<u32>,
     clippy::cast_sign_loss,
     reason = "it is in the range"
 )]
-fn whole(number: f64, most: u32) -> Option<u32> {
+pub(crate) fn whole(number: f64, most: u32) -> Option<u32> {
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(most)).contains(&number);
     is_whole.then_some(number as u32)
 }

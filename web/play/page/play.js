@@ -206,6 +206,8 @@ async function play() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { style = colours(); });
   let [before, told] = [performance.now(), 0];
   const frame = (now) => {
+    // The packets of the steps are stamped with the time of this call.
+    link.pump();
     // A page that was hidden goes on from now.
     if (now - before > 250) before = now - TICK;
     const all = bodies(game.view());

@@ -16,13 +16,16 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// Connections at once. A further one waits.
 const CONNECTIONS: usize = 64;
 
 /// How long a connection may last. Browsers open another one.
 const LASTS: Duration = Duration::from_secs(60);
+
+/// The time until the next connection is taken after one that could not be.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Bytes that a page may send.
 const BODY: usize = 64 << 10;
@@ -63,7 +66,11 @@ pub(crate) async fn serve(listener: TcpListener, answers: Arc<Answers>) -> io::R
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
         let place = place.map_err(io::Error::other)?;
-        let (stream, _) = listener.accept().await?;
+        let Ok((stream, _)) = listener.accept().await else {
+            // It was closed before it was taken, or this program has too many files open for a moment.
+            sleep(PAUSE).await;
+            continue;
+        };
         let answers = Arc::clone(&answers);
         tokio::spawn(async move {
             let answer = service_fn(|request| answer(&*answers, request));

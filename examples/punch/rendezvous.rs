@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::io;
 
 use getrandom::SysRng;
-use porous_std::{ChannelId, Config, Event, Listen, Mode, PeerId, UdpHost};
+use porous_std::{ChannelId, Config, Event, Listen, Mode, PeerId, PeerState, UdpHost};
 use rand_core::{Rng, UnwrapErr};
 
 use crate::Failure;
@@ -40,6 +40,9 @@ pub(crate) fn serve(mut server: UdpHost, matches: Option<u32>) -> Result<(), Fai
                         let player = Player { peer, addresses };
                         match waiting.take().filter(|first| first.peer != peer) {
                             None => waiting = Some(player),
+                            // One that is about to leave hears nothing any more: the other goes on waiting.
+                            Some(first) if !is_there(&server, &first) => waiting = Some(player),
+                            Some(first) if !is_there(&server, &player) => waiting = Some(first),
                             Some(first) => {
                                 introduce(&mut server, &first, &player)?;
                                 made += 1;
@@ -58,6 +61,12 @@ pub(crate) fn serve(mut server: UdpHost, matches: Option<u32>) -> Result<(), Fai
     // The last player still waits for the answer to its disconnection.
     server.step()?;
     Ok(())
+}
+
+/// Whether something can be sent to a player.
+fn is_there(server: &UdpHost, player: &Player) -> bool {
+    let peer = server.peer(player.peer);
+    peer.is_some_and(|peer| peer.state() == PeerState::Connected)
 }
 
 /// Tells each of two players the addresses of the other.

@@ -276,12 +276,12 @@ fn receive_packets(
     let before = client.stage;
     while let Some(event) = client.host.poll_event() {
         match event {
-            Event::Connected { .. } => {
+            Event::Connected { peer, .. } if peer == client.server => {
                 client.stage = Stage::Connected;
                 state.set(ClientState::Connected);
             }
             Event::Readable { .. } => client.receive(count, &mut messages),
-            Event::Disconnected { reason, .. } => {
+            Event::Disconnected { peer, reason, .. } if peer == client.server => {
                 // What has come before the end is still there.
                 client.receive(count, &mut messages);
                 if before == client.stage {
@@ -290,8 +290,10 @@ fn receive_packets(
                     client.stage = Stage::Ended(reason);
                 }
             }
-            // Replicon has no use for these.
-            Event::Request { .. }
+            // Replicon has no use for these, nor for other peers of a host of the application's own.
+            Event::Connected { .. }
+            | Event::Disconnected { .. }
+            | Event::Request { .. }
             | Event::Writable { .. }
             | Event::Receipt { .. }
             | Event::PeerMoved { .. }

@@ -8,7 +8,7 @@ use std::net::ToSocketAddrs;
 
 use bevy::prelude::*;
 use bevy_replicon::prelude::*;
-use bevy_replicon::shared::backend::connected_client::NetworkId;
+use bevy_replicon::shared::backend::connected_client::{NetworkId, NetworkIdMap};
 use bevy_replicon::shared::backend::{ConnectedClientStats, DisconnectRequest};
 use log::{debug, error, warn};
 use porous_std::{
@@ -334,7 +334,8 @@ fn receive_packets(
             | _ => {}
         }
     }
-    if server.stops && server.host.is_empty() {
+    // Replicon has not read yet what those have said that have left in this frame.
+    if server.stops && server.host.is_empty() && server.ended.is_empty() {
         commands.remove_resource::<PorousServer>();
     }
 }
@@ -380,6 +381,17 @@ fn spawn(commands: &mut Commands, host: &Host, peer: PeerId) -> Entity {
     let connection = host.peer(peer);
     let max_size = connection.map_or(0, Peer::max_unfragmented);
     let id = NetworkId::new(connection.and_then(client_id).unwrap_or(peer.to_u64()));
+    // A client that comes back with its token may have an entity still, which would take the id of the new one along
+    // when it goes.
+    commands.queue(move |world: &mut World| {
+        let ids = world.get_resource::<NetworkIdMap>();
+        let Some(old) = ids.and_then(|ids| ids.get(&id).copied()) else {
+            return;
+        };
+        if let Ok(mut old) = world.get_entity_mut(old) {
+            old.remove::<NetworkId>();
+        }
+    });
     let client = commands.spawn((ConnectedClient { max_size }, id, PorousPeer(peer)));
     client.id()
 }

@@ -93,8 +93,8 @@ impl Fault {
 }
 
 /// Whether a UDP socket is still of use after an error of sending or receiving: all but those of the last row of
-/// [the table](crate#when-the-network-fails). For programs with a socket of their own: an error that passes concerns one
-/// datagram, or nothing has come, or there is no room; a stranger can bring most of them about.
+/// [the table](crate#when-the-network-fails). For programs with a socket of their own: an error that passes concerns
+/// one datagram, or nothing has come, or there is no room; a stranger can bring most of them about.
 ///
 /// ```
 /// use std::io::{self, ErrorKind};

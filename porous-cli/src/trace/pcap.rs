@@ -52,8 +52,8 @@ struct Interface {
     offset: i64,
 }
 
-/// The datagrams of UDP in a file. Packets of other protocols, and the fragments of packets, are left out, and those that
-/// the capture has cut are counted.
+/// The datagrams of UDP in a file. Packets of other protocols, and the fragments of packets, are left out, and those
+/// that the capture has cut are counted.
 pub(crate) struct Packets {
     reader: Box<dyn PcapReaderIterator + Send>,
     /// Of a file in the old format: what its packets are, and whether their times have nanoseconds.

@@ -134,8 +134,8 @@ impl Partial {
     }
 }
 
-/// Where the part of a file is, or will be. Nothing is made. Its name begins with a dot, so that no sender can choose it
-/// as that of a file, and put other bytes in the place of what was hashed.
+/// Where the part of a file is, or will be. Nothing is made. Its name begins with a dot, so that no sender can choose
+/// it as that of a file, and put other bytes in the place of what was hashed.
 pub(crate) fn place(folder: &Path, name: &str, hash: &Hash) -> Result<PathBuf, Failure> {
     if !is_safe(name) {
         return Err(Failure::Refused(Refused::Name));

@@ -107,8 +107,9 @@ impl WebConfig {
         self
     }
 
-    /// The most handshakes of QUIC and WebTransport at once. From a quarter of them on, a client has to show that it
-    /// is at its address before the host works for it (RFC 9000 §8.1.2). Without this call 64.
+    /// The most handshakes of QUIC and WebTransport at once. From a quarter of them on, and if its address has a
+    /// session or a handshake already, a client has to show that it is at its address before the host works for it
+    /// (RFC 9000 §8.1.2). Without this call 64.
     ///
     /// ```
     /// # use porous_web::{Certificate, WebConfig};

@@ -66,3 +66,21 @@ impl Folder {
         format!("cannot write --out {}: {error}", path.display())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_run_has_left_stays_until_there_is_more() {
+        let name = format!("porous-{}-lab", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join(NUMBERS), "of before").unwrap();
+        let folder = Folder::open(&path).unwrap();
+        assert_eq!(fs::read(path.join(NUMBERS)).unwrap(), b"of before");
+        folder.put(NUMBERS, "new").unwrap();
+        assert_eq!(fs::read(path.join(NUMBERS)).unwrap(), b"new");
+        fs::remove_dir_all(path).unwrap();
+    }
+}

@@ -398,12 +398,6 @@ impl Peer {
         result
     }
 
-    /// Whether so many datagrams were forged that the connection is not safe any more.
-    #[cfg(feature = "seal")]
-    fn is_worn_out(&self) -> bool {
-        self.phase.session().is_some_and(Session::is_worn_out)
-    }
-
     /// Notes that a valid datagram came.
     fn heard(&mut self, now: Instant) {
         self.excuses = Excuses::default();
@@ -667,7 +661,7 @@ impl Peer {
     fn on_unwritten(&mut self, now: Instant) {
         // Without acknowledgements a key is not changed, and may seal no more at last.
         #[cfg(feature = "seal")]
-        if (self.phase.session()).is_some_and(|it| it.transfer.is_key_worn_out()) {
+        if self.is_key_worn_out() {
             return self.end(Cause::TimedOut, DisconnectReason::Silent, now);
         }
         debug_assert!(false, "every datagram fits into max_datagram_size");

@@ -1,8 +1,9 @@
 //! How an attempt becomes a sealed connection: by message 2 of the host that was asked, or by message 1 of one that
-//! connects to this one as well.
+//! connects to this one as well. And when the keys of a connection are worn out.
 
 use alloc::vec::Vec;
 
+use super::session::Session;
 use super::state::Phase;
 use super::{Peer, Sealed, SealedAttempt, Settings, encoded};
 use crate::event::Ignored;
@@ -87,6 +88,17 @@ impl Peer {
         };
         let request = self.identity.connect_sealed(0, &ours.offer);
         Some((handshake.sealing()?, encoded(&request).ok()?))
+    }
+
+    /// Whether so many datagrams were forged that the connection is not safe any more.
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.phase.session().is_some_and(Session::is_worn_out)
+    }
+
+    /// Whether the key of the connection may seal no further frame.
+    pub(super) fn is_key_worn_out(&self) -> bool {
+        let session = self.phase.session();
+        session.is_some_and(|session| session.transfer.is_key_worn_out())
     }
 
     /// Notes that a host could not prove that it is the one that was meant.

@@ -74,8 +74,8 @@ fn a_channel_can_be_moved_by_sentinels_alone() {
     });
 }
 
-/// `[X14 X15]` Sentinels and tombstones that depend on what was before the first packet are taken and
-/// forgotten; beyond the window they are malformed.
+/// `[X14 X15]` Sentinels and tombstones that depend on what was before the first packet are refused; beyond the
+/// window they are malformed.
 #[test]
 fn markers_with_dependencies_that_cannot_be_mark_nothing() {
     case(|scene| {
@@ -83,7 +83,7 @@ fn markers_with_dependencies_that_cannot_be_mark_nothing() {
         for make in [sentinel, tombstone] {
             for dependency in [32, 255] {
                 let message = make(0, 31, dependency);
-                assert_taken(scene.send(&mut enemy, None, vec![message]));
+                assert_eq!(scene.send(&mut enemy, None, vec![message]), BAD);
             }
             for far in [256, 65_535, 65_536, u32::MAX] {
                 let taken = scene.send(&mut enemy, None, vec![make(0, 31, far)]);

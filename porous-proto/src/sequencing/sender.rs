@@ -70,6 +70,8 @@ pub(crate) struct Sender {
     begun: Instant,
     /// True while nothing of that packet was sent.
     unsent: bool,
+    /// True if that packet does not wait for the reliable one just before it, as it has the same key.
+    outdates: bool,
     /// True once FATES have come: packets need not ask for them any more.
     fates_told: bool,
 }
@@ -87,6 +89,7 @@ impl Sender {
             last_reliable: None,
             begun: Instant::NEVER,
             unsent: false,
+            outdates: false,
             fates_told: false,
         }
     }
@@ -193,7 +196,9 @@ impl Sender {
         let same_key = |last: &LastReliable| {
             last.key.is_some() && last.key == options.key && last.id + 1 == id
         };
-        if let Some(last) = self.last_reliable.filter(same_key) {
+        let outdated = self.last_reliable.filter(same_key);
+        self.outdates = outdated.is_some();
+        if let Some(last) = outdated {
             self.last_reliable = last.after.map(LastReliable::plain);
         }
         let after = self.last_reliable.map(|last| last.id);
@@ -239,6 +244,28 @@ impl Sender {
     ) -> Option<&[u8]> {
         let id = self.window.expand(part.id, params)?;
         self.window.kept(id, part.part().0, part.payload.length())
+    }
+
+    /// The newest packet is given up before anything of it has left: the one before it is not outdated, and what is
+    /// behind waits for that (D3). The new dependency of the packet that is given up.
+    fn depend_again(&mut self, id: u64, params: &SequencingParams) -> Option<u32> {
+        let never_left = self.unsent && id + 1 == self.window.next_id();
+        if !never_left || !core::mem::take(&mut self.outdates) {
+            return None;
+        }
+        let older = LastReliable::plain(id - 1);
+        self.last_reliable = Some(older);
+        let dependency = dependency(id, Some(older.id), params.window);
+        // Its sentinel leaves behind it, so that it is still here.
+        let own = serial::truncate(id, params.id_bits);
+        for control in &mut self.controls {
+            if let Control::Sentinel(marker) = control {
+                if marker.id == own {
+                    marker.dependency = dependency;
+                }
+            }
+        }
+        Some(dependency)
     }
 
     /// Gives back what the packet takes of the send budget.
@@ -456,6 +483,8 @@ impl Sender {
         let Some(reason) = self.promises.give_up(id, &mut shared.totals.receipts) else {
             return;
         };
+        let again = self.depend_again(id, shared.params);
+        let dependency = again.unwrap_or(dependency);
         let Some(sent) = self.window.get_mut(id) else {
             return;
         };

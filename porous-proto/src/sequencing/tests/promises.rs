@@ -530,6 +530,46 @@ fn a_packet_does_not_wait_for_an_older_one_with_its_key() {
     assert_eq!(dependencies, [0, 1, 2, 1, 1, 2, 3]);
 }
 
+/// A newer packet of which nothing left before it was given up has made no older one useless: all that comes behind
+/// still waits for that. D3.
+#[test]
+fn a_state_that_never_left_does_not_take_the_place_of_an_older_one() {
+    for (mode, len) in [
+        (Mode::Reliable, 3),
+        (Mode::Passive, 3),
+        (Mode::Unreliable, 3),
+        (Mode::Reliable, 25),
+        (Mode::Passive, 25),
+        (Mode::Unreliable, 25),
+    ] {
+        let mut sender = sender();
+        sender.send(0, "abc".into(), options(Mode::Reliable, 1).key(9));
+        let older = messages(&mut sender);
+        sender.sent(&older[0]);
+        let newer = alloc::vec![7; len];
+        sender.send(0, newer.into(), options(mode, 2).key(9));
+        let newer = sender.next_message(Priority::Low, FRAGMENT).unwrap();
+        // It waits for its datagram.
+        assert!(sender.cancel(0, 2), "{mode:?} {len}");
+        sender.skipped(&newer.message);
+        assert_eq!(receipts(&mut sender), [(2, Outcome::Cancelled, false)]);
+        assert!(sender.is_current(&older[0]));
+        sender.send(0, "abc".into(), SendOptions::new(Mode::Reliable));
+        let controls = marker(0, 1, 1);
+        // The id of the newer one is marked.
+        let expected = match mode {
+            Mode::Unreliable => Control::Sentinel(controls),
+            Mode::Reliable | Mode::Passive => Control::Tombstone(controls),
+        };
+        let left = messages(&mut sender);
+        assert_eq!(left[0], Message::Control(expected), "{mode:?} {len}");
+        let Message::Packet(next) = &left[1] else {
+            unreachable!("{left:?}")
+        };
+        assert_eq!((next.id, next.dependency), (2, 2), "{mode:?} {len}");
+    }
+}
+
 #[test]
 fn an_outdated_packet_is_buried_if_it_is_lost_and_left_alone_if_not() {
     for mode in [Mode::Reliable, Mode::Passive] {

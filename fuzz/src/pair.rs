@@ -186,8 +186,7 @@ impl Pair {
         for _ in 0..count {
             let wishes = wishes(&packets, self.contract.token());
             // A packet that may not come must differ from one that has to, by the number in it.
-            let given_up = wishes.ttl.is_some() || wishes.fickle;
-            let len = packets.len().max(if given_up { 4 } else { 0 });
+            let len = packets.len().max(if wishes.may_end() { 4 } else { 0 });
             let packet = self.contract.packet(side, peer, len);
             let id = ChannelId(channel);
             // Some of the short packets are copied: by their length, so that the inputs of the corpus stay
@@ -198,7 +197,8 @@ impl Pair {
             };
             match self.hosts[side].send(peer, id, packet.clone(), options) {
                 Ok(()) => {
-                    self.contract.sent(side, peer, channel, wishes, packet);
+                    let to = (side, peer);
+                    self.contract.sent(to, channel, wishes, packet, false);
                     if let (true, Some(token)) = (wishes.fickle, wishes.receipt) {
                         self.hosts[side].cancel(peer, id, token);
                     }
@@ -434,5 +434,6 @@ fn wishes(packets: &Packets, token: u64) -> Wishes {
         ttl: (len % 5 == 2).then(|| Duration::from_millis(1 + len % 700)),
         receipt,
         fickle: receipt.is_some() && len % 7 == 0,
+        key: None,
     }
 }

@@ -47,6 +47,12 @@ struct Open {
     packet: Vec<u8>,
     /// True if the packet has to be delivered.
     needed: bool,
+    /// Of the packets with one key only the newest has to be.
+    #[cfg_attr(
+        not(feature = "swarm"),
+        expect(dead_code, reason = "the swarm alone sends states")
+    )]
+    key: Option<u64>,
 }
 
 impl Model {
@@ -99,15 +105,41 @@ impl Model {
     }
 
     fn push(&mut self, channel: u8, mode: Mode, packet: Vec<u8>, needed: bool) {
-        let channel = &mut self.channels[usize::from(channel)];
-        channel.sent[mode as usize] += 1;
-        // A packet with a time to live, or one that may be cancelled, need not arrive.
-        channel.missing += u64::from(needed);
-        channel.open.push_back(Open {
+        let open = Open {
             mode,
             packet,
             needed,
-        });
+            key: None,
+        };
+        self.channels[usize::from(channel)].push(open, None);
+    }
+
+    /// Notes that `send` accepted a packet with a key: the one before it with the same key need not arrive any more.
+    /// `is_kept` is true if the packet may not be given up for another reason, `replaces` if it took the place of
+    /// the one before, which then never comes.
+    #[cfg(feature = "swarm")]
+    pub(crate) fn sent_state(
+        &mut self,
+        (channel, key): (u8, u64),
+        (mode, is_kept): (Mode, bool),
+        packet: Vec<u8>,
+        replaces: bool,
+    ) {
+        let channel = &mut self.channels[usize::from(channel)];
+        let has_key = |open: &Open| open.key == Some(key);
+        let older = channel.open.iter().rposition(has_key);
+        if let Some(index) = older {
+            let needed = core::mem::take(&mut channel.open[index].needed);
+            channel.missing -= u64::from(needed);
+        }
+        assert!(!replaces || older.is_some(), "no state was to be replaced");
+        let open = Open {
+            mode,
+            packet,
+            needed: is_kept && mode == Mode::Reliable,
+            key: Some(key),
+        };
+        channel.push(open, older.filter(|_| replaces));
     }
 
     /// Notes that a packet was delivered.
@@ -204,10 +236,76 @@ impl Model {
 }
 
 impl Channel {
+    /// Adds a packet, behind all others or in the place of one of them.
+    fn push(&mut self, open: Open, place: Option<usize>) {
+        self.sent[open.mode as usize] += 1;
+        // A packet with a time to live, or one that may be cancelled, need not arrive.
+        self.missing += u64::from(open.needed);
+        match place {
+            Some(index) => self.open[index] = open,
+            None => self.open.push_back(open),
+        }
+    }
+
     fn deliver(&mut self, index: usize) {
         if let Some(open) = self.open.remove(index) {
             self.missing -= u64::from(open.needed);
             self.delivered[open.mode as usize] += 1;
+        }
+    }
+}
+
+#[cfg(all(test, feature = "swarm"))]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn deliver(model: &mut Model, n: u8) {
+        let payload = vec![n].into();
+        let (channel, mode) = (porous_proto::ChannelId(0), Mode::Reliable);
+        let packet = Received {
+            channel,
+            mode,
+            payload,
+        };
+        model.delivered(&packet, "");
+    }
+
+    fn state(model: &mut Model, n: u8, replaces: bool) {
+        model.sent_state((0, 1), (Mode::Reliable, true), vec![n], replaces);
+    }
+
+    #[test]
+    fn of_two_states_the_last_has_to_come() {
+        let mut model = Model::new(1);
+        state(&mut model, 1, false);
+        model.sent(0, Mode::Reliable, vec![2]);
+        state(&mut model, 3, false);
+        deliver(&mut model, 2);
+        assert!(!model.is_complete());
+        deliver(&mut model, 3);
+        assert!(model.is_complete());
+    }
+
+    #[test]
+    #[should_panic(expected = "a reliable packet was skipped")]
+    fn the_last_state_is_not_skipped() {
+        let mut model = Model::new(1);
+        state(&mut model, 1, false);
+        model.sent(0, Mode::Reliable, vec![2]);
+        deliver(&mut model, 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "never sent like this")]
+    fn a_state_that_was_replaced_never_comes() {
+        let mut model = Model::new(1);
+        state(&mut model, 1, false);
+        model.sent(0, Mode::Reliable, vec![2]);
+        state(&mut model, 3, true);
+        for n in [3, 2, 1] {
+            deliver(&mut model, n);
         }
     }
 }

@@ -34,7 +34,7 @@ fn worlds_that_are_worse_than_real_ones_keep_every_promise() {
         "{sum:#?}"
     );
     assert!(
-        sum.faults.len() == 38 && sum.faults.values().all(|&count| count > 0),
+        sum.faults.len() == 39 && sum.faults.values().all(|&count| count > 0),
         "{sum:#?}"
     );
 }

@@ -352,6 +352,11 @@ impl Promises {
         let with = |(_, promise): &(&u64, &Promise)| promise.receipt.is_some();
         let receipts = self.by_id.iter().filter(with).count();
         assert_eq!(receipts, self.receipts.len(), "receipts");
+        for (key, id) in &self.keys {
+            let promise = self.by_id.get(id);
+            let has_key = promise.is_some_and(|promise| promise.key == Some(*key));
+            assert!(has_key, "no packet {id} with key {key}");
+        }
         let passed = self.by_id.values().filter(|promise| promise.passed);
         let passed = u32::try_from(passed.count()).unwrap_or(u32::MAX);
         let open = self.by_id.iter().filter(|(_, promise)| !promise.passed);

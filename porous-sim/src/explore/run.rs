@@ -284,7 +284,11 @@ impl<'c> Run<'c> {
         let packet = self.contract.packet(side, peer, word.len);
         let host = self.world.host_mut(from);
         match host.send(peer, ChannelId(word.channel), &packet[..], word.mode) {
-            Ok(()) => (self.contract).sent(side, peer, word.channel, word.mode.into(), packet),
+            Ok(()) => {
+                let wishes = word.mode.into();
+                let to = (side, peer);
+                (self.contract).sent(to, word.channel, wishes, packet, false);
+            }
             // The end is known, and not told yet.
             Err(SendError::UnknownPeer | SendError::Disconnecting) => {}
             Err(error) => panic!("{from}, {peer:?}: {error}"),

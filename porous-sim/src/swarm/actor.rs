@@ -55,6 +55,8 @@ pub(super) struct Actor {
     pub(super) regretted: Option<((PeerId, u8), u64)>,
     /// Decides what the application sends.
     pub(super) draw: Draw,
+    /// Decides which packets have keys.
+    pub(super) keys: Draw,
     /// Decides about changes of rates.
     pub(super) rates: Draw,
     /// The cap of its data to all peers, in bytes a second.

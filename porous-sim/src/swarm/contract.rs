@@ -56,6 +56,8 @@ pub struct Wishes {
     pub receipt: Option<u64>,
     /// True if the packet may be cancelled.
     pub fickle: bool,
+    /// Its key, if it has one.
+    pub key: Option<u64>,
 }
 
 impl Wishes {
@@ -65,7 +67,15 @@ impl Wishes {
     pub fn options(&self) -> SendOptions {
         let options = SendOptions::new(self.mode);
         let options = self.ttl.map_or(options, |ttl| options.ttl(ttl));
+        let options = self.key.map_or(options, |key| options.key(key));
         self.receipt.map_or(options, |token| options.receipt(token))
+    }
+
+    /// True if the packet may be given up, even if it is reliable.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn may_end(&self) -> bool {
+        self.ttl.is_some() || self.fickle
     }
 }
 
@@ -76,6 +86,7 @@ impl From<Mode> for Wishes {
             ttl: None,
             receipt: None,
             fickle: false,
+            key: None,
         }
     }
 }
@@ -278,15 +289,15 @@ impl Contract {
         packet
     }
 
-    /// `send` has accepted the packet.
+    /// `send` has accepted the packet. `replaces` is true if it took the place of one that waited with its key.
     #[doc(hidden)]
     pub fn sent(
         &mut self,
-        side: usize,
-        peer: PeerId,
+        (side, peer): (usize, PeerId),
         channel: u8,
         wishes: Wishes,
         packet: Vec<u8>,
+        replaces: bool,
     ) {
         self.named.push((side, peer));
         let life = self.begin(side, peer, false);
@@ -297,7 +308,10 @@ impl Contract {
             }
         }
         let mode = wishes.mode;
-        if wishes.ttl.is_some() || wishes.fickle {
+        if let Some(key) = wishes.key {
+            let kept = (mode, !wishes.may_end());
+            life.sent.sent_state((channel, key), kept, packet, replaces);
+        } else if wishes.may_end() {
             life.sent.sent_for_a_while(channel, mode, packet);
         } else {
             life.sent.sent(channel, mode, packet);

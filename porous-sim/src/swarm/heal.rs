@@ -119,7 +119,7 @@ pub(super) fn heal(stage: &mut Stage) {
         for (peer, mode) in peers.iter().flat_map(|&peer| {
             [Mode::Reliable, Mode::Unreliable, Mode::Passive].map(|mode| (peer, mode))
         }) {
-            stage.send(index, peer, mode, 9, false);
+            stage.send_plain(index, peer, mode, 9);
         }
     }
     DELIVERED_MORE.hold(stage);
@@ -296,7 +296,7 @@ fn part(stage: &mut Stage) {
         let peers: Vec<PeerId> = stage.live(index).collect();
         for peer in peers {
             // The flush has to deliver this first.
-            stage.send(index, peer, Mode::Reliable, 100, false);
+            stage.send_plain(index, peer, Mode::Reliable, 100);
             last.push((stage.actors[index].side, peer));
             // A host that is told first need not say goodbye.
             let flush = Disconnect::Flush {

@@ -151,6 +151,7 @@ impl Stage {
             peers: BTreeMap::new(),
             pattern: quiet,
             draw: Draw::new(self.seed, "workload", index),
+            keys: Draw::new(self.seed, "keys", index),
             rates: Draw::new(self.seed, "other rates", index),
             cap: u32::MAX,
             meter: None,

@@ -353,8 +353,8 @@ impl Stage {
         connected.map(|(&peer, _)| peer)
     }
 
-    /// Sends a packet of this size, or of the largest possible. If `bounded` is true, only if what
-    /// waits is delivered soon once the network heals. False if there is no room.
+    /// Sends a packet of this size, or of the largest possible, with options that are drawn. If `bounded` is true,
+    /// only if what waits is delivered soon once the network heals. False if there is no room.
     pub(super) fn send(
         &mut self,
         index: usize,
@@ -365,8 +365,7 @@ impl Stage {
     ) -> bool {
         // `Writable` must not be told after the room was used up again.
         self.hear(index);
-        let (address, side) = (self.actors[index].address, self.actors[index].side);
-        let Some(known) = self.world.host(address).peer(peer) else {
+        let Some(known) = self.world.host(self.actors[index].address).peer(peer) else {
             return false;
         };
         let (channels, max, queued) = (known.channels(), known.max_packet(), known.queued_bytes());
@@ -381,24 +380,70 @@ impl Stage {
         let channel = u8::try_from(actor.draw.below(channels.into())).unwrap_or(0);
         // Half of all packets are copied for sure, and a third if the host finds that they should be.
         let copies = actor.draw.below(6).checked_sub(2);
-        let wishes = wishes(&mut actor.draw, mode, self.contract.token());
+        let copies = copies.and_then(|copies| u8::try_from(copies).ok());
+        let mut wishes = wishes(&mut actor.draw, mode, self.contract.token());
         let fickle = wishes.fickle.then(|| actor.draw.often(50));
+        let states = 2 + u64::from(channel % 2);
+        wishes.key = (actor.keys.often(20)).then(|| actor.keys.below(states));
+        let to = (peer, channel);
+        let is_accepted = self.submit(index, to, (wishes, copies), len);
+        if is_accepted {
+            self.cancel(index, to, wishes.receipt, fickle);
+        }
+        is_accepted
+    }
+
+    /// Sends a packet that is not given up. False if there is no room.
+    pub(super) fn send_plain(
+        &mut self,
+        index: usize,
+        peer: PeerId,
+        mode: Mode,
+        len: usize,
+    ) -> bool {
+        self.hear(index);
+        let Some(known) = self.world.host(self.actors[index].address).peer(peer) else {
+            return false;
+        };
+        let len = len.min(known.max_packet());
+        let channels = known.channels().max(1);
+        let channel = self.actors[index].draw.below(channels.into());
+        let channel = u8::try_from(channel).unwrap_or(0);
+        self.submit(index, (peer, channel), (mode.into(), None), len)
+    }
+
+    /// Hands a packet of about `len` bytes over to a host, with this number of copies if it is given. False if the
+    /// host does not take it.
+    fn submit(
+        &mut self,
+        index: usize,
+        (peer, channel): (PeerId, u8),
+        (wishes, copies): (Wishes, Option<u8>),
+        len: usize,
+    ) -> bool {
+        let (address, side) = (self.actors[index].address, self.actors[index].side);
+        let host = self.world.host_mut(address);
+        let (max, before) = host.peer(peer).map_or((0, 0), |known| {
+            (known.max_packet(), known.stats().packets_replaced)
+        });
         // A packet that may not come must differ from one that has to.
-        let given_up = wishes.ttl.is_some() || wishes.fickle;
-        let len = if given_up { len.max(NAMED) } else { len };
+        let may_miss = wishes.may_end() || wishes.key.is_some();
+        let len = if may_miss { len.max(NAMED) } else { len };
         let packet = self.contract.packet(side, peer, len);
         if packet.len() > max {
             return false; // a handshake that was damaged, and no room for a number
         }
         let mut options = wishes.options();
         if let Some(copies) = copies {
-            options = options.redundancy(u8::try_from(copies).unwrap_or(0));
+            options = options.redundancy(copies);
         }
-        let host = self.world.host_mut(address);
         match host.send(peer, ChannelId(channel), packet.clone(), options) {
             Ok(()) => {
-                self.contract.sent(side, peer, channel, wishes, packet);
-                self.cancel(index, (peer, channel), wishes.receipt, fickle);
+                let after = host.peer(peer).map(|known| known.stats().packets_replaced);
+                let replaces = after > Some(before);
+                self.report.fault("states replaced", u64::from(replaces));
+                let to = (side, peer);
+                self.contract.sent(to, channel, wishes, packet, replaces);
                 true
             }
             Err(SendError::Full) => {
@@ -411,7 +456,7 @@ impl Stage {
             Err(SendError::NotConnected | SendError::Disconnecting | SendError::UnknownPeer) => {
                 false
             }
-            Err(error) => panic!("{error}: {len} bytes on {channel} of {channels} channels"),
+            Err(error) => panic!("{error}: {len} bytes on channel {channel}"),
         }
     }
 
@@ -462,5 +507,6 @@ fn wishes(draw: &mut Draw, mode: Mode, token: u64) -> Wishes {
         ttl: draw.often(15).then(|| draw.millis(10, 3000)),
         receipt,
         fickle: receipt.is_some() && draw.often(20),
+        key: None,
     }
 }

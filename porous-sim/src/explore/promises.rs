@@ -120,7 +120,7 @@ fn say_more(run: &mut Run<'_>) {
             for mode in [Mode::Reliable, Mode::Unreliable, Mode::Passive] {
                 // Not on the channel whose last packet may still be there in part.
                 let (channel, len) = (1, 9);
-                run.send(number, peer, Word { channel, mode, len });
+                run.probe(number, peer, Word { channel, mode, len });
             }
         }
     }
@@ -188,6 +188,9 @@ fn is_settled_with(
     }
     if !life.sent.is_complete() {
         return Err("what was sent is not delivered".into());
+    }
+    if !life.probes.is_empty() {
+        return Err(format!("{:?} has not come", life.probes));
     }
     if known.queued_bytes() > 0 {
         return Err(format!("{} bytes wait", known.queued_bytes()));

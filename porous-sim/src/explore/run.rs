@@ -278,6 +278,13 @@ impl<'c> Run<'c> {
             .insert(peer, Known { remote: None });
     }
 
+    /// Sends a packet that has to show that a connection works.
+    pub(super) fn probe(&mut self, from: u32, peer: PeerId, word: Word) {
+        let (side, number) = (self.actor(from).side, self.contract.token());
+        self.send(from, peer, word);
+        self.contract.probes(side, peer, number, word.mode);
+    }
+
     /// Sends a packet to a peer that is connected.
     pub(super) fn send(&mut self, from: u32, peer: PeerId, word: Word) {
         let side = self.actor(from).side;

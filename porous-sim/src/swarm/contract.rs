@@ -37,6 +37,9 @@ pub struct Life {
     pub receipts: BTreeMap<u64, Option<Outcome>>,
     /// Packets with a receipt whose number is the token: true once they were delivered.
     pub delivered: BTreeMap<u64, bool>,
+    /// The packets that have to show that the connection works and have not come, by their numbers, with their modes.
+    /// Once one has come, the others of its mode are no longer here.
+    pub probes: BTreeMap<u64, Mode>,
     /// The side and the peer at the other end of this connection, once a packet has told.
     pub other: Option<(usize, PeerId)>,
     /// The greeting to the peer, with the request to connect.
@@ -155,6 +158,7 @@ impl Contract {
             judged: true,
             receipts: BTreeMap::new(),
             delivered: BTreeMap::new(),
+            probes: BTreeMap::new(),
             other: None,
             greets: Vec::new(),
             greeted: None,
@@ -318,7 +322,12 @@ impl Contract {
         }
     }
 
-    /// A token that no packet has.
+    /// The packet with this number has to show that the connection works.
+    pub(crate) fn probes(&mut self, side: usize, peer: PeerId, number: u64, mode: Mode) {
+        self.begin(side, peer, false).probes.insert(number, mode);
+    }
+
+    /// A token that no packet has, and the number of the next packet.
     #[doc(hidden)]
     #[must_use]
     pub fn token(&self) -> u64 {
@@ -366,6 +375,9 @@ impl Contract {
         if let Some(number) = packet.payload.first_chunk::<NAMED>() {
             let number = u64::from(u32::from_le_bytes(*number));
             sender.delivered.entry(number).and_modify(|has| *has = true);
+            if let Some(probed) = sender.probes.remove(&number) {
+                sender.probes.retain(|_, mode| *mode != probed);
+            }
         }
         if self.unordered.contains(&(side, packet.channel.0)) {
             sender.sent.delivered_unordered(packet, "");

@@ -61,16 +61,21 @@ struct Promise {
     seconds: u32,
     /// Checks that the promise is kept; the error says what is lacking.
     check: fn(&Stage) -> Result<(), String>,
+    /// What is done each second until then.
+    meanwhile: fn(&mut Stage),
 }
 
 const DELIVERED: Promise = Promise {
     what: "deliver",
     seconds: PATIENCE,
     check: settled,
+    meanwhile: |_| {},
 };
 
 const DELIVERED_MORE: Promise = Promise {
     what: "deliver more",
+    check: works,
+    meanwhile: probe_again,
     ..DELIVERED
 };
 
@@ -78,12 +83,14 @@ const AT_REST: Promise = Promise {
     what: "come to rest",
     seconds: REST,
     check: rests,
+    ..DELIVERED
 };
 
 const PARTED: Promise = Promise {
     what: "part",
     seconds: 40,
     check: parted,
+    ..DELIVERED
 };
 
 impl Promise {
@@ -99,6 +106,7 @@ impl Promise {
             if lack.is_ok() {
                 return;
             }
+            (self.meanwhile)(stage);
             stage.run_until(stage.world.now() + SECOND);
         }
         if let Err(lack) = lack {
@@ -119,7 +127,8 @@ pub(super) fn heal(stage: &mut Stage) {
         for (peer, mode) in peers.iter().flat_map(|&peer| {
             [Mode::Reliable, Mode::Unreliable, Mode::Passive].map(|mode| (peer, mode))
         }) {
-            stage.send_plain(index, peer, mode, 9);
+            let is_taken = probe(stage, index, peer, mode);
+            assert!(is_taken, "{peer:?} of host {index} takes no packet");
         }
     }
     DELIVERED_MORE.hold(stage);
@@ -128,6 +137,47 @@ pub(super) fn heal(stage: &mut Stage) {
     stay_quiet(stage);
     part(stage);
     stage.check_strangers();
+}
+
+/// Sends a packet that has to show that a connection works. False if there is no room.
+fn probe(stage: &mut Stage, index: usize, peer: PeerId, mode: Mode) -> bool {
+    let (side, number) = (stage.actors[index].side, stage.contract.token());
+    let is_taken = stage.send_plain(index, peer, mode, 9);
+    if is_taken {
+        stage.contract.probes(side, peer, number, mode);
+    }
+    is_taken
+}
+
+/// Sends unreliable packets to the peers that none has reached: any one may get lost, and is not repeated.
+fn probe_again(stage: &mut Stage) {
+    for index in 0..stage.actors.len() {
+        let lives = &stage.contract.peers[stage.actors[index].side];
+        let lacks = |peer: &PeerId| {
+            let mut modes = lives[peer].probes.values();
+            modes.any(|mode| *mode == Mode::Unreliable)
+        };
+        let peers: Vec<PeerId> = stage.live(index).filter(lacks).collect();
+        for peer in peers {
+            // There may be room for one alone.
+            let _ = probe(stage, index, peer, Mode::Unreliable);
+        }
+    }
+}
+
+/// Checks that a packet of each mode has come through each connection, once it was healed, and nothing is lacking.
+fn works(stage: &Stage) -> Result<(), String> {
+    settled(stage)?;
+    for actor in &stage.actors {
+        for &peer in actor.peers.keys() {
+            let life = &stage.contract.peers[actor.side][&peer];
+            if life.judged && !life.probes.is_empty() {
+                let (address, probes) = (actor.address, &life.probes);
+                return Err(format!("{address} {peer:?} has not delivered {probes:?}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Ends the faults, and waits until nothing of them is under way.

@@ -254,10 +254,10 @@ fn has_parted(run: &Run<'_>) -> Result<(), String> {
     })
 }
 
-/// Each end of the connections that were left was told that one of the two hosts has left, and what was acknowledged
-/// was delivered.
+/// Each end of the connections that were left was told that one of the two hosts has left, what was acknowledged was
+/// delivered, and so was all that a flush was to deliver.
 fn check_ends(run: &Run<'_>) {
-    for &(side, peer) in &run.parting {
+    for &(side, peer, flushes) in &run.parting {
         let life = &run.contract.peers[side][&peer];
         let (reason, undelivered) = life.ended.expect("no host has a peer");
         let told = matches!(
@@ -271,6 +271,11 @@ fn check_ends(run: &Run<'_>) {
         assert!(
             undelivered > 0 || life.sent.is_complete(),
             "{peer:?} of side {side}: acknowledged, but lost"
+        );
+        let is_flushed = flushes && reason == DisconnectReason::ByUs(GOODBYE);
+        assert!(
+            !is_flushed || undelivered == 0,
+            "{peer:?} of side {side} has left before {undelivered} packets were delivered"
         );
     }
 }

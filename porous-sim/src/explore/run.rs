@@ -88,8 +88,8 @@ pub(super) struct Run<'c> {
     chosen: usize,
     /// True once all was chosen, and nothing is under way that was not left to itself.
     has_calmed: bool,
-    /// The ends of the connections that were left last, each with the side of its host.
-    pub(super) parting: Vec<(usize, PeerId)>,
+    /// The ends of the connections that were left last, each with the side of its host, and whether that flushes.
+    pub(super) parting: Vec<(usize, PeerId, bool)>,
     pub(super) effort: Effort,
 }
 
@@ -241,8 +241,9 @@ impl<'c> Run<'c> {
             let ends = actor
                 .connected()
                 .filter(|&(_, with)| at == number || with == number);
+            let flushes = at == number && parting == Parting::Flush;
             self.parting
-                .extend(ends.map(|(peer, _)| (actor.side, peer)));
+                .extend(ends.map(|(peer, _)| (actor.side, peer, flushes)));
         }
         let actor = self.actor(number);
         (actor.dials, actor.dials_at, actor.has_ended) = (None, None, true);

@@ -369,6 +369,12 @@ fn part(stage: &mut Stage) {
             told,
             "the last goodbye was {reason:?} with {undelivered} undelivered"
         );
+        // A flush that succeeds ends when all has arrived, and before the other host's may have ended the connection.
+        let is_flushed = undelivered == 0 && (life.sent.is_complete() || !life.judged);
+        assert!(
+            is_flushed || reason == DisconnectReason::ByPeer(1),
+            "{peer:?} of side {side} has left before {undelivered} packets were delivered"
+        );
     }
     stage.run_until(stage.world.now() + LINGER);
     for actor in &stage.actors {

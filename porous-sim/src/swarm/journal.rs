@@ -60,27 +60,40 @@ pub(super) struct Journal {
     /// Disturbances that keep datagrams away, or make a host forget.
     disturbances: Vec<Disturbance>,
     ends: Vec<End>,
-    /// For two hosts, until when datagrams between them may come that are late by up to a minute.
-    late_until: BTreeMap<(usize, usize), Instant>,
+    /// From one host to another, from when to when datagrams may come that are late by up to a minute.
+    late: BTreeMap<(usize, usize), Vec<(Instant, Instant)>>,
 }
 
 impl Journal {
-    /// From now until `end` datagrams between two hosts may be held back for [`LATENESS`]: to a
-    /// connection that is being cut off, each is a sign of life when it comes.
-    pub(super) fn late(&mut self, a: usize, b: usize, end: Instant) {
-        let until = end + LATENESS;
-        let entry = self.late_until.entry((a.min(b), a.max(b)));
-        entry
-            .and_modify(|late| *late = until.max(*late))
-            .or_insert(until);
+    /// From now until `end`, or until the weather changes, datagrams from one host to another may be held back for
+    /// [`LATENESS`]: to a connection that is being cut off, each is a sign of life when it comes.
+    pub(super) fn late(&mut self, way: (usize, usize), now: Instant, end: Instant) {
+        self.late
+            .entry(way)
+            .or_default()
+            .push((now, end + LATENESS));
+    }
+
+    /// The weather from one host to another changes: what was held back comes within [`LATENESS`].
+    pub(super) fn on_time(&mut self, way: (usize, usize), now: Instant) {
+        if let Some((_, until)) = self.late.get_mut(&way).and_then(|late| late.last_mut()) {
+            *until = (*until).min(now + LATENESS);
+        }
     }
 
     /// The most time that a sign of life may be late on a connection that was over at `over`.
     fn lateness(&self, [a, b]: [usize; 2], over: Instant) -> Duration {
-        let until = self.late_until.get(&(a.min(b), a.max(b)));
-        match until {
-            Some(&until) if until >= over => LATENESS,
-            _ => Duration::ZERO,
+        let mut late = [(a, b), (b, a)]
+            .into_iter()
+            .flat_map(|way| self.late.get(&way));
+        let covers = |late: &Vec<(Instant, Instant)>| {
+            let mut late = late.iter();
+            late.any(|&(from, until)| from <= over && until >= over)
+        };
+        if late.any(covers) {
+            LATENESS
+        } else {
+            Duration::ZERO
         }
     }
 

@@ -116,6 +116,7 @@ impl Stage {
             let Some(weather) = self.weather.get_mut(&pair) else {
                 continue;
             };
+            self.journal.on_time(pair, self.world.now());
             let drawn = draw(&mut self.chance, weather.good, corrupts);
             (weather.now, weather.harsh) = if fair { (weather.good, false) } else { drawn };
             weather.now = marking(&mut self.marks, weather.now);
@@ -126,7 +127,7 @@ impl Stage {
                 weather.harsh |= percent > 5.0;
                 let late = weather.now.reorder(percent);
                 weather.now = late.reorder_by(self.lateness.millis(1000, 60_000));
-                self.journal.late(pair.0, pair.1, self.end);
+                self.journal.late(pair, self.world.now(), self.end);
                 self.report.fault("minutes of lateness", 1);
             }
             self.apply(pair);

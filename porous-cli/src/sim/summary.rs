@@ -87,10 +87,13 @@ impl Summary {
              and byte of memory is accounted for.\n\n\
              {hours}.{tenths} hours of connections, in {seconds} s\n\
              {} connections, {} of them sealed\n\
+             {} ends of them held to what was sent, {} to a cause why they ended\n\
              {} datagrams of hosts and strangers\n\
              {} audits of all that a host holds\n",
             sum.established / 2,
             sum.sealed / 2,
+            sum.judged,
+            sum.ends,
             sum.datagrams,
             sum.checks,
         )?;

@@ -94,14 +94,16 @@ impl Stage {
                 return;
             }
             self.trials.remove(0);
-            self.judge_one(trial);
+            let is_judged = self.judge_one(trial);
+            self.report.ends += u64::from(is_judged);
         }
     }
 
-    fn judge_one(&self, trial: Trial) {
+    /// Judges the end of a connection. False if it is none that is judged.
+    fn judge_one(&self, trial: Trial) -> bool {
         let life = &self.contract.peers[trial.side][&trial.peer];
         let Some((reason, undelivered)) = life.ended else {
-            return;
+            return false;
         };
         let Trial {
             own, remote, at, ..
@@ -114,7 +116,7 @@ impl Stage {
             )
         };
         if !life.judged || !life.connected {
-            return;
+            return false;
         }
         let by_us = matches!(reason, DisconnectReason::ByUs(_));
         let refused = matches!(reason, DisconnectReason::Refused(_));
@@ -142,6 +144,7 @@ impl Stage {
                 what()
             );
         }
+        true
     }
 }
 

@@ -12,6 +12,10 @@ pub struct Report {
     pub established: u64,
     /// Those of them that were sealed.
     pub sealed: u64,
+    /// Those of all that were held to what was sent until they ended.
+    pub judged: u64,
+    /// Those of the judged ones that ended, and whose ends needed a cause.
+    pub ends: u64,
     /// Datagrams that hosts and strangers sent.
     pub datagrams: u64,
     /// Packets sent and delivered: unreliable, reliable and passive ones.
@@ -41,6 +45,8 @@ impl Report {
         self.connected += other.connected;
         self.established += other.established;
         self.sealed += other.sealed;
+        self.judged += other.judged;
+        self.ends += other.ends;
         self.datagrams += other.datagrams;
         self.checks += other.checks;
         for (sum, packets) in self.packets.iter_mut().zip(other.packets) {

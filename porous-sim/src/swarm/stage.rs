@@ -377,6 +377,7 @@ impl Stage {
         self.report.connected /= 2;
         let lives = self.contract.peers.iter().flat_map(BTreeMap::values);
         for life in lives {
+            self.report.judged += u64::from(life.connected && life.judged);
             for mode in [Mode::Unreliable, Mode::Reliable, Mode::Passive] {
                 let (sent, delivered) = life.sent.counts(mode);
                 self.report.packets[mode as usize][0] += sent;

@@ -283,13 +283,12 @@ impl Contract {
         let is_known = self.begin(side, peer, false).other.is_some();
         let number = u32::try_from(self.named.len()).expect("few packets");
         let mut packet = number.to_le_bytes().to_vec();
-        // Without a number, once both ends know each other: the model compares the bytes alone.
+        // Without all of the number, once both ends know each other: the model compares the bytes alone.
         if len < NAMED && is_known {
             packet.truncate(len);
-            packet.fill(0);
             return packet;
         }
-        packet.extend((NAMED..len).map(|n| n.to_le_bytes()[0]));
+        packet.extend((NAMED..len).map(|place| byte(number, place)));
         packet
     }
 
@@ -385,4 +384,13 @@ impl Contract {
             sender.sent.delivered(packet, "");
         }
     }
+}
+
+/// The byte at a place of the packet with this number: it tells of both, so that no part of another packet, or of
+/// another place, passes for it.
+fn byte(number: u32, place: usize) -> u8 {
+    // A packet of the swarm is much shorter.
+    let place = u32::try_from(place).unwrap_or(u32::MAX);
+    let mixed = number.wrapping_mul(0x85EB_CA6B) ^ place.wrapping_mul(0x9E37_79B1);
+    mixed.to_be_bytes()[0]
 }

@@ -35,8 +35,8 @@ pub struct Life {
     pub judged: bool,
     /// The outcomes of packets with a receipt, by their tokens.
     pub receipts: BTreeMap<u64, Option<Outcome>>,
-    /// Packets with a receipt whose number is the token: true once they were delivered.
-    pub delivered: BTreeMap<u64, bool>,
+    /// Packets with a receipt whose number is the token, with their modes: true once they were delivered.
+    pub delivered: BTreeMap<u64, (Mode, bool)>,
     /// The packets that have to show that the connection works and have not come, by their numbers, with their modes.
     /// Once one has come, the others of its mode are no longer here.
     pub probes: BTreeMap<u64, Mode>,
@@ -248,10 +248,10 @@ impl Contract {
         if !life.judged || other.is_none_or(|other| !other.judged) {
             return Ok(());
         }
-        for (token, &delivered) in &life.delivered {
+        for (token, &(mode, delivered)) in &life.delivered {
             let told = life.receipts[token];
-            // What has made room is told of when a later packet of its channel is received.
-            let excused = made_room && !delivered;
+            // What has made room is told of when a later packet of its channel is received. Only unreliable packets do.
+            let excused = made_room && !delivered && mode == Mode::Unreliable;
             if (told == Some(Outcome::Delivered)) != delivered && !excused {
                 return Err(format!("{token} is {told:?}, delivered: {delivered}"));
             }
@@ -307,7 +307,7 @@ impl Contract {
         if let Some(token) = wishes.receipt {
             life.receipts.insert(token, None);
             if packet.len() >= NAMED {
-                life.delivered.insert(token, false);
+                life.delivered.insert(token, (wishes.mode, false));
             }
         }
         let mode = wishes.mode;
@@ -373,7 +373,7 @@ impl Contract {
         }
         if let Some(number) = packet.payload.first_chunk::<NAMED>() {
             let number = u64::from(u32::from_le_bytes(*number));
-            sender.delivered.entry(number).and_modify(|has| *has = true);
+            sender.delivered.entry(number).and_modify(|it| it.1 = true);
             if let Some(probed) = sender.probes.remove(&number) {
                 sender.probes.retain(|_, mode| *mode != probed);
             }

@@ -26,6 +26,11 @@ fn worlds_that_are_worse_than_real_ones_keep_every_promise() {
     }
     // The worlds test enough: hours of connections, and every kind of fault.
     assert!(sum.connected > WORLDS * 300_000_000, "{sum:#?}");
+    // Most connections are held to their promises, and many ends need a cause.
+    assert!(
+        sum.judged > WORLDS * 15 && sum.ends > WORLDS * 12 && sum.sealed > WORLDS * 3,
+        "{sum:#?}"
+    );
     assert!(
         sum.packets
             .iter()

@@ -381,10 +381,9 @@ impl Stage {
         // Half of all packets are copied for sure, and a third if the host finds that they should be.
         let copies = actor.draw.below(6).checked_sub(2);
         let copies = copies.and_then(|copies| u8::try_from(copies).ok());
-        let mut wishes = wishes(&mut actor.draw, mode, self.contract.token());
+        let wishes = wishes(&mut actor.draw, mode, self.contract.token());
+        let wishes = keyed(&mut actor.keys, wishes, (channel, self.contract.token()));
         let fickle = wishes.fickle.then(|| actor.draw.often(50));
-        let states = 2 + u64::from(channel % 2);
-        wishes.key = (actor.keys.often(20)).then(|| actor.keys.below(states));
         let to = (peer, channel);
         let is_accepted = self.submit(index, to, (wishes, copies), len);
         if is_accepted {
@@ -508,5 +507,20 @@ fn wishes(draw: &mut Draw, mode: Mode, token: u64) -> Wishes {
         receipt,
         fickle: receipt.is_some() && draw.often(20),
         key: None,
+    }
+}
+
+/// The options of a packet of this channel, perhaps with a key. States are cancelled more often than others, as much
+/// may be wrong with those before them.
+fn keyed(draw: &mut Draw, wishes: Wishes, (channel, token): (u8, u64)) -> Wishes {
+    if !draw.often(20) {
+        return wishes;
+    }
+    let receipt = draw.often(60).then_some(token);
+    Wishes {
+        receipt: wishes.receipt.or(receipt),
+        fickle: wishes.fickle || receipt.is_some() && draw.often(30),
+        key: Some(draw.below(2 + u64::from(channel % 2))),
+        ..wishes
     }
 }

@@ -35,8 +35,8 @@ pub struct Life {
     pub judged: bool,
     /// The outcomes of packets with a receipt, by their tokens.
     pub receipts: BTreeMap<u64, Option<Outcome>>,
-    /// Packets with a receipt whose number is the token, with their modes: true once they were delivered.
-    pub delivered: BTreeMap<u64, (Mode, bool)>,
+    /// Packets with a receipt whose number is the token, with their options: true once they were delivered.
+    pub delivered: BTreeMap<u64, (Wishes, bool)>,
     /// The packets that have to show that the connection works and have not come, by their numbers, with their modes.
     /// Once one has come, the others of its mode are no longer here.
     pub probes: BTreeMap<u64, Mode>,
@@ -248,12 +248,18 @@ impl Contract {
         if !life.judged || other.is_none_or(|other| !other.judged) {
             return Ok(());
         }
-        for (token, &(mode, delivered)) in &life.delivered {
+        for (token, &(wishes, delivered)) in &life.delivered {
             let told = life.receipts[token];
             // What has made room is told of when a later packet of its channel is received. Only unreliable packets do.
-            let excused = made_room && !delivered && mode == Mode::Unreliable;
+            let excused = made_room && !delivered && wishes.mode == Mode::Unreliable;
             if (told == Some(Outcome::Delivered)) != delivered && !excused {
                 return Err(format!("{token} is {told:?}, delivered: {delivered}"));
+            }
+            // A reliable packet that was not called back ends by a newer one with its key alone, as cancelled.
+            let is_kept = wishes.mode == Mode::Reliable && !wishes.may_end();
+            let is_over = matches!(told, Some(Outcome::Lost | Outcome::Expired));
+            if is_kept && is_over {
+                return Err(format!("{token} is {told:?}, and reliable"));
             }
         }
         Ok(())
@@ -307,7 +313,7 @@ impl Contract {
         if let Some(token) = wishes.receipt {
             life.receipts.insert(token, None);
             if packet.len() >= NAMED {
-                life.delivered.insert(token, (wishes.mode, false));
+                life.delivered.insert(token, (wishes, false));
             }
         }
         let mode = wishes.mode;

@@ -294,10 +294,10 @@ impl Sequencing {
         if !is_marked(marker.id.into(), self.table.params.spacing) {
             return Verdict::Violation;
         }
+        // Unlike a tombstone it takes nothing of the receive budget, as what is stale (Q2).
         match self.check_tombstone(marker) {
-            // Unlike a tombstone it takes nothing of the receive budget, as what is stale (Q2).
-            Verdict::Begin => Verdict::Stale,
-            verdict => verdict,
+            Verdict::Violation => Verdict::Violation,
+            Verdict::Begin | Verdict::Join(_) | Verdict::Stale => Verdict::Stale,
         }
     }
 

@@ -34,6 +34,7 @@
 //! | `porous_datagrams_total`, `porous_bytes_total` | counter | `direction`: sent, received | datagrams, bytes |
 //! | `porous_ignored_total` | counter | `cause`: those of [`Ignored`](porous_proto::Ignored) | datagrams |
 //! | `porous_handshakes_total` | counter | `step`: accepted, connected, source_full, overloaded | connections |
+//! | `porous_tokens_refused_total` | counter | `cause`: those of `seal::TokenRefusal`, with the feature `seal` | clients |
 //! | `porous_frames_total` | counter | `what`: sent, lost, spurious, marked | frames |
 //! | `porous_socket_total` | counter | `what`: send_lost, send_delayed, receive_errors, answers_withheld | |
 //! | `porous_peers` | gauge | `state`: connecting, connected, disconnecting | peers |

@@ -6,6 +6,8 @@ pub(crate) const DATAGRAMS: &str = "porous_datagrams_total";
 pub(crate) const BYTES: &str = "porous_bytes_total";
 pub(crate) const IGNORED: &str = "porous_ignored_total";
 pub(crate) const HANDSHAKES: &str = "porous_handshakes_total";
+#[cfg(feature = "seal")]
+pub(crate) const TOKENS: &str = "porous_tokens_refused_total";
 pub(crate) const FRAMES: &str = "porous_frames_total";
 pub(crate) const PEERS: &str = "porous_peers";
 pub(crate) const RTT: &str = "porous_rtt_seconds";
@@ -67,6 +69,12 @@ pub fn describe() {
         Unit::Count,
         "Connections accepted, connections established, requests refused as their source has too many or the host \
          is overloaded"
+    );
+    #[cfg(feature = "seal")]
+    describe_counter!(
+        TOKENS,
+        Unit::Count,
+        "Clients that were refused for a fault of their token, by cause"
     );
     describe_counter!(
         FRAMES,

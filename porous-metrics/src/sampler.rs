@@ -143,6 +143,11 @@ impl Sampler {
             .absolute(stats.source_full);
         self.counter(HANDSHAKES, "step", "overloaded")
             .absolute(stats.overloaded);
+        #[cfg(feature = "seal")]
+        for (cause, count) in stats.tokens_refused_by_name() {
+            self.counter(crate::names::TOKENS, "cause", cause)
+                .absolute(count);
+        }
     }
 
     fn count_frames(&self, frames: FrameStats) {

@@ -63,7 +63,7 @@ fn kinds(page: &str) -> BTreeMap<&str, &str> {
 fn the_page_says_what_the_hosts_have_counted() {
     let page = page();
     let kinds = kinds(&page);
-    assert_eq!(kinds.len(), 11, "{kinds:?}");
+    assert_eq!(kinds.len(), 12, "{kinds:?}");
     for (name, kind) in &kinds {
         let help = page.contains(&format!("# HELP {name} "));
         assert!(help, "{name} is not described");

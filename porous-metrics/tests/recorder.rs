@@ -11,6 +11,8 @@ use core::time::Duration;
 use common::Crowd;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use porous_metrics::Sampler;
+#[cfg(feature = "seal")]
+use porous_proto::seal::TokenRefusal;
 use porous_proto::{ChannelId, Disconnect, Ecn, Ignored, Instant, Mode, PeerId, PeerState};
 use porous_std::{Config, UdpHost};
 
@@ -140,6 +142,19 @@ fn counters_are_what_the_host_has_counted() {
         of("porous_handshakes_total{host=lobby,step=source_full}"),
         0
     );
+}
+
+#[cfg(feature = "seal")]
+#[test]
+fn each_fault_of_a_token_has_a_series_of_its_own() {
+    let values = Watch::new().sample(&Crowd::new(1));
+    let is_of_tokens = |name: &&String| name.starts_with("porous_tokens_refused_total{");
+    let series: Vec<&String> = values.keys().filter(is_of_tokens).collect();
+    assert_eq!(series.len(), TokenRefusal::ALL.len());
+    for cause in ["malformed", "expired", "used"] {
+        let name = format!("porous_tokens_refused_total{{host=lobby,cause={cause}}}");
+        assert_eq!(counter(&values, &name), 0);
+    }
 }
 
 #[test]

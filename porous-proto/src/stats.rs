@@ -288,6 +288,19 @@ impl HostStats {
         self.tokens_refused[cause.index()]
     }
 
+    /// How many clients were refused for each fault of their token, in the order of [`TokenRefusal::ALL`]: the name of
+    /// the fault as metrics have it, and the count.
+    ///
+    /// ```
+    /// let stats = porous_proto::HostStats::default();
+    /// let names: Vec<&str> = stats.tokens_refused_by_name().map(|(name, _)| name).collect();
+    /// assert_eq!((names.len(), names[4]), (11, "expired"));
+    /// ```
+    #[cfg(feature = "seal")]
+    pub fn tokens_refused_by_name(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        TokenRefusal::NAMES.into_iter().zip(self.tokens_refused)
+    }
+
     /// How many datagrams were ignored for this cause. All malformed ones are counted together.
     ///
     /// ```

@@ -70,7 +70,6 @@ impl TokenRefusal {
     pub(crate) const COUNT: usize = Self::ALL.len();
 
     /// The names of the causes for machines, in their order.
-    #[cfg(feature = "serde")]
     pub(crate) const NAMES: [&'static str; Self::COUNT] = [
         "malformed",
         "version",

@@ -118,6 +118,9 @@ fn the_driver_knows_the_time_of_day_and_the_ip_of_a_client() {
     for cause in [TokenRefusal::Expired, TokenRefusal::Ip] {
         assert!(server.stats().tokens_refused(cause) > 0, "{cause:?}");
     }
+    let told = server.stats().tokens_refused_by_name();
+    let told: Vec<&str> = told.filter(|told| told.1 > 0).map(|told| told.0).collect();
+    assert_eq!(told, ["expired", "ip"]);
     let public = RustCrypto.public_key(Suite::AES_GCM, &secret).unwrap();
     let right = token(&key, now, Ipv4Addr::LOCALHOST).server_key(public);
     let [there, _] = connect(&mut server, &mut client, &right);

@@ -122,13 +122,15 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let nonce = connect.nonce_self;
         if !connect.cookie {
             // A peer's own request once more, also of one that lingers: our answer was lost.
-            let is_same = |peer: &Peer| peer.remote_nonce() == Some(nonce);
-            if let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_same) {
+            let is_same = |member: &Member<A>| {
+                let is_there = member.peer.state().is_live() || member.is_same_at(from);
+                is_there && member.peer.remote_nonce() == Some(nonce)
+            };
+            if let Some((slot, member)) = host.table.member_mut(from, is_same) {
                 // The answer may be longer than a request without padding: nothing is amplified.
                 host.local.check_padding(request.datagram_length)?;
                 host.strangers.check_answer_for(&member.peer, sender)?;
                 member.asked_from(from);
-                member.peer.on_repeated_request();
                 return Ok(Taken::by(slot));
             }
         }
@@ -170,16 +172,18 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let from = self.from;
         let host = &mut *self.host;
         let connect = &request.connect;
+        let mut is_known = false;
         if let Some((slot, member)) = host.table.by_remote_nonce_mut(connect.nonce_self) {
             let is_live = member.peer.state().is_live();
             // A connection that is over is not made again by a delayed request (P3). But an eavesdropper may have
-            // made it by the nonce of the host that asks now: where message 1 shows who asks, a request with
-            // another cookie from elsewhere is not taken for a delayed one.
+            // made it by the nonce of the host that asks now: a request with another cookie, from elsewhere, that
+            // brings a message 1 makes a newcomer, which has to prove itself before the application hears of it.
             let has_cookie = member.peer.nonce() == connect.nonce_peer;
-            let is_its_own = has_cookie || member.way(from).is_some();
-            if !is_live && (is_its_own || !member.peer.is_sealed()) {
+            let is_its_own = has_cookie || member.is_same_at(from);
+            if !is_live && (is_its_own || !request.asks_to_seal()) {
                 return Err(Ignored::WrongState);
             }
+            is_known = !is_live;
             // Another connection id is another host's, which has the nonce by chance or by malice.
             if is_live && member.peer.sends_as(connect.connection_id) {
                 // The remote host has asked from another address before: it tries several of ours (D11).
@@ -191,9 +195,6 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
                 if !host.table.asked_from(slot, from) {
                     return Err(Ignored::WrongState);
                 }
-                if let Some(member) = host.table.at_mut(slot) {
-                    member.peer.on_repeated_request();
-                }
                 return Ok(Taken::by(slot));
             }
         }
@@ -203,7 +204,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
             // connection id: it has to wait until that peer ends (C5).
             return Err(Ignored::WrongState);
         }
-        let slot = self.let_in(request, agreement)?;
+        let slot = self.let_in(request, agreement, is_known)?;
         Ok(Taken { slot, is_new: true })
     }
 
@@ -213,8 +214,13 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         (self.host.strangers).turn_away(sender, nonce, Refusal::Full)
     }
 
-    /// Makes a peer, if its source has a place left.
-    fn let_in(&mut self, request: &Request<'_>, agreement: Agreement) -> Result<Slot, Ignored> {
+    /// Makes a peer, if its source has a place left. `is_known`: there was a connection with its nonce.
+    fn let_in(
+        &mut self,
+        request: &Request<'_>,
+        agreement: Agreement,
+        is_known: bool,
+    ) -> Result<Slot, Ignored> {
         let (from, now) = (self.from, self.tick.now);
         let host = &mut *self.host;
         if !host.inbound.has_place(&from, &host.local.config) {
@@ -232,15 +238,18 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let host = &mut *self.host;
         // An address has one newcomer at a time, undecided or unproved: the newest. Otherwise one
         // address, with a cookie for each of its requests, could take all places.
-        let is_older = |peer: &Peer| {
+        let is_older = |member: &Member<A>| {
+            let peer = &member.peer;
             let is_newcomer = peer.is_inbound() && peer.state() == PeerState::Connecting;
-            is_newcomer && peer.gives_way_to(request.asks_to_seal())
+            // Anybody may have asked in its name from elsewhere, and has no say in it there.
+            let is_there = member.is_same_at(from);
+            is_newcomer && is_there && peer.gives_way_to(request.asks_to_seal())
         };
-        while let Some(Found { slot, member, .. }) = host.table.find_mut(from, is_older) {
+        while let Some((slot, member)) = host.table.member_mut(from, is_older) {
             member.peer.replace(now);
             host.settle(slot);
         }
-        let pending = host.must_prove(from);
+        let pending = is_known || host.must_prove(from);
         // The listener's random id is the cookie, which it made and did not keep (§2.3).
         let cookie = request.connect.nonce_peer;
         let identity = host.strangers.identity(cookie, connection_id);
@@ -428,6 +437,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         }
         #[cfg(feature = "seal")]
         if was_unheard && result.is_ok() {
+            self.host.table.retain_heard(slot);
             sealed::retire_same_client(self, slot);
         }
         if let Err(cause) = result {

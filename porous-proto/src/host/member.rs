@@ -172,12 +172,31 @@ impl<A: Address> Member<A> {
         }
     }
 
+    /// Whether the remote host has been heard at this address of the peer.
+    pub(super) fn is_same_at(&self, address: A) -> bool {
+        let mut places = self.places();
+        places.any(|place| place.is_same && place.address == address)
+    }
+
+    /// Forgets the addresses from which the connection was asked for, and nothing of it has come. Gives them.
+    #[cfg(feature = "seal")]
+    pub(super) fn retain_same(&mut self) -> ArrayVec<A, OTHERS_MAX> {
+        let others = self.places().filter(|place| !place.is_same);
+        let forgotten = others.map(|place| place.address).take(OTHERS_MAX).collect();
+        self.retain_others(|other| other.is_same);
+        forgotten
+    }
+
     /// Whether the remote host has asked for this connection, and nothing of the connection has come yet.
     fn is_silent_newcomer(&self) -> bool {
+        self.is_silent() && self.peer.state().is_open()
+    }
+
+    fn is_silent(&self) -> bool {
         self.peer.is_inbound() && self.peer.is_silent()
     }
 
-    /// Notes that the remote host asks from this address, where it has proved to be. False if the peer
+    /// Takes a request from this address, where its sender has proved to be: it is answered. False if the peer
     /// has too many addresses.
     pub(super) fn asked_from(&mut self, address: A) -> bool {
         // What is due by now goes to the main address, unless another one has asked for it.
@@ -193,7 +212,7 @@ impl<A: Address> Member<A> {
                 others.len()
             }
         };
-        if self.is_silent_newcomer() {
+        if self.other_addresses.is_some() && self.is_silent_newcomer() {
             self.main.asks |= main_asks;
             if let Some(place) = self.places_mut().nth(way) {
                 place.asks = true;
@@ -202,33 +221,33 @@ impl<A: Address> Member<A> {
         // An eavesdropper knows the nonce, too, but cannot make a sealed frame.
         if !self.peer.is_sealed() {
             self.confirm(way);
-            if self.is_silent_newcomer() {
+            if self.is_silent() {
                 // What else is said before the first datagram of the connection goes where it last asked.
                 self.make_main(way);
             }
         }
+        self.peer.on_repeated_request();
         true
     }
 
     /// The way that a datagram goes to which was written for this one. A newcomer is answered at each
     /// address that it asks from: it may try several of ours, and if the last one alone were answered,
     /// an eavesdropper that repeats its requests would get all answers.
+    #[cold]
     fn way_to(&mut self, way: usize) -> usize {
-        let asks = |place: &Place<A>| place.asks;
-        let Some(asking) = self.places().position(asks) else {
-            return way;
-        };
-        if !self.is_silent_newcomer() {
-            self.places_mut().for_each(|place| place.asks = false);
-            return way;
+        let is_newcomer = self.is_silent_newcomer();
+        let (mut asking, mut are_more) = (None, false);
+        for (way, place) in self.places_mut().enumerate() {
+            if core::mem::take(&mut place.asks) && is_newcomer {
+                place.asks = asking.is_some();
+                are_more |= place.asks;
+                asking = asking.or(Some(way));
+            }
         }
-        if let Some(place) = self.places_mut().nth(asking) {
-            place.asks = false;
-        }
-        if self.places().any(asks) {
+        if are_more {
             self.peer.on_repeated_request();
         }
-        asking
+        asking.unwrap_or(way)
     }
 
     /// The hosts that were met in a handshake, which have to know if nothing comes of it.

@@ -176,6 +176,27 @@ impl<A: Address> Table<A> {
         Some(Found { slot, way, member })
     }
 
+    /// The first peer at an address, with its addresses, for which this holds.
+    pub(super) fn member_mut(
+        &mut self,
+        address: A,
+        test: impl Fn(&Member<A>) -> bool,
+    ) -> Option<(Slot, &mut Member<A>)> {
+        let mut members = self.by_address(address);
+        let (slot, _) = members.find(|(_, member)| test(member))?;
+        drop(members);
+        Some((slot, self.at_mut(slot)?))
+    }
+
+    /// Takes from a peer the addresses at which it has not been heard.
+    #[cfg(feature = "seal")]
+    pub(super) fn retain_heard(&mut self, slot: Slot) {
+        let forgotten = self.at_mut(slot).map(Member::retain_same);
+        for address in forgotten.into_iter().flatten() {
+            self.by_address.remove(&(address, slot));
+        }
+    }
+
     /// A live peer, which is no attempt, that is sent to this address and gives way to the newcomer in this
     /// slot.
     pub(super) fn other_at(

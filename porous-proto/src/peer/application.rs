@@ -223,7 +223,7 @@ impl Peer {
         self.secured.as_deref()
     }
 
-    /// The next forged datagram is one too many.
+    /// The key seals nothing more.
     #[cfg(all(test, feature = "seal"))]
     pub(crate) fn wear_out_key_for_test(&mut self) {
         if let Phase::Connected(connected) = &mut self.phase {
@@ -231,6 +231,7 @@ impl Peer {
         }
     }
 
+    /// The next forged datagram is one too many.
     #[cfg(all(test, feature = "seal"))]
     pub(crate) fn wear_out_for_test(&mut self) {
         if let Some(session) = self.phase.session_mut() {

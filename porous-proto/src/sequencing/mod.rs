@@ -285,7 +285,10 @@ impl Sequencing {
         match self.table.get(packet.channel) {
             Some(made) => made.receiver.check(packet, params),
             // A check changes nothing: the channel is made when the packet is taken in.
-            None => receiver::check_first(packet, params, self.table.first_id),
+            None => {
+                let names = (packet.id, packet.dependency.into());
+                receiver::check_first(names, params, self.table.first_id)
+            }
         }
     }
 
@@ -309,7 +312,10 @@ impl Sequencing {
         }
         match self.table.get(marker.channel) {
             Some(made) => made.receiver.check_marker(marker, params),
-            None => receiver::check_first_marker(marker, params, self.table.first_id),
+            None => {
+                let names = (marker.id, marker.dependency);
+                receiver::check_first(names, params, self.table.first_id)
+            }
         }
     }
 

@@ -34,18 +34,31 @@ pub(crate) struct Receiver {
     dispute: Dispute,
 }
 
-/// The verdict on the first message of a channel.
+/// The verdict on the first message of a channel, whose ids begin at `first`: a packet, or what stands in its place.
 pub(crate) fn check_first(
-    packet: &Packet<&[u8]>,
+    (id, dependency): (u32, u32),
     params: &SequencingParams,
     first: u64,
 ) -> Verdict {
-    Receiver::new(first, Order::Ordered).check(packet, params)
+    check_place(dependency, expand(id, first, params), |_| false)
 }
 
-/// The same of a sentinel or tombstone.
-pub(crate) fn check_first_marker(marker: Marker, params: &SequencingParams, first: u64) -> Verdict {
-    Receiver::new(first, Order::Ordered).check_marker(marker, params)
+/// Checks the place of a message in the order of its channel. `id` is that of its packet, unless the window has passed
+/// it; `is_there`: whether something of that packet has come.
+fn check_place(dependency: u32, id: Option<u64>, is_there: impl Fn(u64) -> bool) -> Verdict {
+    match id {
+        // There is no packet before 0 to depend on.
+        Some(id) if u64::from(dependency) > id => Verdict::Violation,
+        Some(id) if !is_there(id) => Verdict::Begin,
+        Some(_) | None => Verdict::Stale,
+    }
+}
+
+/// The full id of a packet in Q_r (17), whose window begins at `base`. None if the window has passed it.
+fn expand(id: u32, base: u64, params: &SequencingParams) -> Option<u64> {
+    // Of the whole id space everything but the window lies behind it, as late messages do.
+    let behind = (1 << params.id_bits) - params.window;
+    serial::expand(id, params.id_bits, base, behind).filter(|&id| id >= base)
 }
 
 impl Receiver {
@@ -62,15 +75,11 @@ impl Receiver {
         self.delivery.queue.base()
     }
 
-    /// The full id of a packet in Q_r (17). None if the window has passed it.
     fn expand(&self, id: u32, params: &SequencingParams) -> Option<u64> {
-        let base = self.base();
-        // Of the whole id space everything but the window lies behind it, as late messages do.
-        let behind = (1 << params.id_bits) - params.window;
-        serial::expand(id, params.id_bits, base, behind).filter(|&id| id >= base)
+        expand(id, self.base(), params)
     }
 
-    /// The full id as of [`expand`](Self::expand), unless the dependency reaches below the first packet.
+    /// The full id of a packet in the window, unless the dependency reaches below the first packet.
     fn place(&self, id: u32, dependency: u32, params: &SequencingParams) -> Option<u64> {
         let id = self.expand(id, params)?;
         (u64::from(dependency) <= id).then_some(id)
@@ -242,12 +251,8 @@ impl Receiver {
 
     /// Checks a sentinel or a tombstone, which is the first message of its packet or one of several.
     pub(crate) fn check_marker(&self, marker: Marker, params: &SequencingParams) -> Verdict {
-        match self.expand(marker.id, params) {
-            // There is no packet before 0 to depend on.
-            Some(id) if u64::from(marker.dependency) > id => Verdict::Violation,
-            Some(id) if self.delivery.queue.get(id).is_none() => Verdict::Begin,
-            Some(_) | None => Verdict::Stale,
-        }
+        let is_there = |id| self.delivery.queue.get(id).is_some();
+        check_place(marker.dependency, self.expand(marker.id, params), is_there)
     }
 
     /// One past the newest entry that is believed, or m_b: nothing from here on may be consumed.

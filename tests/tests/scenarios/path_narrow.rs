@@ -263,13 +263,14 @@ fn a_path_that_carries_less_than_512_bytes_ends_the_connection() {
         for load in [Load::Once(1100), Load::Every(16, 400, Mode::Unreliable)] {
             let mut pair = pair(3, &config::new().policy(policy));
             set_line(&mut pair, line().mtu(300));
-            let mut all = Vec::new();
-            for _ in 0..30 {
-                if all.last().is_none_or(Result::is_ok) {
-                    send(&mut pair, load, SECOND);
-                    all.extend(told(&mut pair));
-                }
+            let (mut all, mut seconds) = (Vec::new(), 0);
+            while seconds < 30 && all.last().is_none_or(Result::is_ok) {
+                send(&mut pair, load, SECOND);
+                all.extend(told(&mut pair));
+                seconds += 1;
             }
+            // Twelve probes, of which each is waited for a second: a queue may do the same for a while.
+            assert!(seconds > 12, "{seconds}");
             let end = [Ok(512), Err(DisconnectReason::PathTooNarrow)];
             assert_eq!(all, end, "{load:?} {policy:?}");
         }

@@ -47,6 +47,8 @@ fn offers_without_a_seal_bring_no_plain_connection() {
                 assert_sound(&scene, CLIENT);
                 assert_eq!(scene.bindings(CLIENT).len(), 0, "{victims:?}");
                 assert_eq!(scene.ended(CLIENT).len(), 1, "{victims:?}");
+                // Nor is there a plain one at the server, whose message 1 nobody has read.
+                assert_eq!(scene.world.host(SERVER).stats().connected, 0);
             }
         }
     }

@@ -151,9 +151,8 @@ impl Lean {
         // the delay is blind then.
         if round.rtt() == Micros::MAX {
             self.silent = self.silent.saturating_add(1);
-            // Losses alone cut the window of such a connection: it grows as one that follows them.
-            if self.silent > 1 && self.phase != Phase::Start && round.is_limited() {
-                self.set_window(self.window.saturating_add(self.path.mtu));
+            if self.is_blind() {
+                self.on_blind_round(&round);
             }
             return;
         }
@@ -172,6 +171,20 @@ impl Lean {
             _ if self.skip > 0 => self.on_skipped_round(&round),
             Phase::Steady => self.on_steady_round(&round),
             Phase::Competing | Phase::Yielding => self.on_competing_round(&round),
+        }
+    }
+
+    /// Whether no round trip shows the queue.
+    const fn is_blind(&self) -> bool {
+        self.silent > 1
+    }
+
+    /// Losses alone cut the window of such a connection, and it grows by a frame a round. A drain would show nothing,
+    /// and never end.
+    fn on_blind_round(&mut self, round: &Round) {
+        (self.drains.current, self.skip) = (None, 0);
+        if self.phase != Phase::Start && round.is_limited() {
+            self.set_window(self.window.saturating_add(self.path.mtu));
         }
     }
 
@@ -435,7 +448,7 @@ impl Lean {
         self.rivals.forget(self.window, now);
         // Where a queue overflows all that fill it lose frames at the same time. They drain it together, and
         // see the path without it.
-        if self.drains.is_due_by_loss(now) {
+        if !self.is_blind() && self.drains.is_due_by_loss(now) {
             self.begin_drain(self.window / 2, now);
         }
     }
@@ -475,7 +488,7 @@ impl Controller for Lean {
             Signal::Loss if self.phase.follows_losses() => self.halve(trouble.now),
             // Without samples of the delay the queue is not seen, and losses are all there is. Otherwise a
             // remote host that says its acknowledgements waited for seconds would never see a cut.
-            Signal::Loss if self.silent > 1 => self.cut(trouble.now),
+            Signal::Loss if self.is_blind() => self.cut(trouble.now),
             // Losses by chance do not touch the window: only their part counts.
             Signal::Loss | Signal::FurtherLoss => {}
             Signal::Persistent => {

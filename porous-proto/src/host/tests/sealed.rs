@@ -158,7 +158,9 @@ impl World {
                 self.sent.push((at, datagram));
                 let to = transmit.to;
                 let flies = |datagram| (self.now + DELAY, to, datagram);
-                self.flying.extend(arrive.into_iter().map(flies));
+                if [CLIENT, SERVER].contains(&to) {
+                    self.flying.extend(arrive.into_iter().map(flies));
+                }
             }
             let events = core::iter::from_fn(|| host.poll_event());
             self.events.extend(events.map(|event| (at, event)));

@@ -40,6 +40,38 @@ fn packets_are_delivered_as_they_come_and_each_once() {
     assert_eq!(wire.m_b(), 5);
 }
 
+/// Two frames make a receiver forget what they contradict, but not that it has delivered a packet. D5.
+#[test]
+fn forgeries_of_a_packet_that_was_delivered_bring_it_no_second_time() {
+    let mut wire = wire(params(16, 2));
+    wire.send("r0 u1");
+    wire.arrive("u1");
+    assert_eq!(wire.delivered(), ["u1"]);
+    let Message::Packet(packet) = wire.messages[0].clone() else {
+        unreachable!()
+    };
+    let packet = borrow(&packet);
+    for forged in [Mode::Reliable, Mode::Passive, Mode::Reliable].map(|mode| Packet {
+        mode,
+        id: 1,
+        ..packet
+    }) {
+        let frame = wire.receiver.next_frame().frame;
+        if wire.receiver.check_packet(&forged) == Verdict::Violation {
+            let refused = [Message::Packet(forged)];
+            wire.receiver.on_refused(frame, &refused);
+        }
+    }
+    let again = Packet {
+        id: 1,
+        mode: Mode::Unreliable,
+        dependency: 1,
+        ..packet
+    };
+    assert_eq!(wire.receiver.check_packet(&again), Verdict::Stale);
+    assert!(wire.delivered().is_empty());
+}
+
 /// D5.
 #[test]
 fn a_late_packet_is_not_skipped_before_the_second_report() {

@@ -335,48 +335,110 @@ fn who_repeats_a_request_from_elsewhere_gets_no_answer_in_its_place() {
     world.check();
 }
 
+/// A host at this address and the server take turns in saying what they have to say.
+fn talk(world: &mut World, from: u32, other: &mut Host<ExampleRng, u32>, turns: u32) {
+    let (now, mut buf) = (world.now, [0; 1200]);
+    for _ in 0..turns {
+        while let Some(transmit) = other.poll_transmit(now, &mut buf) {
+            let server = world.host(SERVER);
+            server.handle_datagram(now, from, Ecn::NotEct, transmit.datagram);
+        }
+        while let Some(transmit) = world.host(SERVER).poll_transmit(now, &mut buf) {
+            if transmit.to == from {
+                other.handle_datagram(now, SERVER, Ecn::NotEct, transmit.datagram);
+            }
+        }
+    }
+}
+
+/// A host that seals, and connects to the server.
+fn attempt(now: Instant, seed: u64) -> (Host<ExampleRng, u32>, PeerId) {
+    let mut host = Host::<_, u32>::new(sealed(), ExampleRng(seed));
+    host.set_security(security());
+    let peer = host.connect_sealed(now, &[SERVER], &Credentials::new());
+    (host, peer.unwrap())
+}
+
 /// An eavesdropper makes a connection by the client's nonce before the client is let in, and ends it.
 #[test]
 fn a_connection_by_the_nonce_of_another_host_that_is_over_keeps_nobody_out() {
     const ELSEWHERE: u32 = 9;
+    for asks_between in [false, true] {
+        let mut world = World::secure();
+        let client = world.connect();
+        let nonce = world.hosts[&CLIENT].peer(client).unwrap().nonce();
+        // It draws what the client draws, and so has its nonce.
+        let (mut thief, stolen) = attempt(world.now, 11);
+        assert_eq!(thief.peer(stolen).unwrap().nonce(), nonce);
+        // Up to message 2, or to the first sealed datagram.
+        talk(
+            &mut world,
+            ELSEWHERE,
+            &mut thief,
+            if asks_between { 2 } else { 3 },
+        );
+        if asks_between {
+            // The server takes the client for the host of the connection that is there.
+            world.run(200 * MS);
+        }
+        let bye = Disconnect::Now { reason: 0 };
+        thief.disconnect(world.now, stolen, bye).unwrap();
+        talk(&mut world, ELSEWHERE, &mut thief, 2);
+        let table = &world.hosts[&SERVER].table;
+        let known: Vec<_> = table.iter().map(|(_, member)| &member.peer).collect();
+        assert_eq!((known.len(), known[0].remote_nonce()), (1, Some(nonce)));
+        assert!(!known[0].state().is_live());
+        world.run(2000 * MS);
+        assert!(world.connected_at().contains(&CLIENT), "{asks_between}");
+        let states = world.hosts[&SERVER].peers().map(|(_, peer)| peer.state());
+        let connected = states.filter(|&state| state == PeerState::Connected);
+        assert_eq!(connected.count(), 1);
+    }
+}
+
+/// An eavesdropper asks in the name of a newcomer from its own address, and then in its own name.
+#[test]
+fn who_asks_in_the_name_of_a_newcomer_does_not_take_its_place() {
+    const ELSEWHERE: u32 = 9;
     let mut world = World::secure();
-    let attempt = world.connect();
-    let nonce = world.hosts[&CLIENT].peer(attempt).unwrap().nonce();
-    let now = world.now;
-    // It draws what the client draws, and so has its nonce.
-    let mut thief = Host::<_, u32>::new(sealed(), ExampleRng(11));
-    thief.set_security(security());
-    let stolen = thief
-        .connect_sealed(now, &[SERVER], &Credentials::new())
-        .unwrap();
-    assert_eq!(thief.peer(stolen).unwrap().nonce(), nonce);
-    let mut buf = [0; 1200];
-    for step in 0..4 {
-        if step == 3 {
-            let bye = Disconnect::Now { reason: 0 };
-            thief.disconnect(now, stolen, bye).unwrap();
+    world.host(SERVER).listen(Listen::Ask).unwrap();
+    world.connect();
+    let (now, mut buf, mut cookies) = (world.now, [0; 1200], [[0; 8]; 2]);
+    for step in 0..2 {
+        let request = world.host(CLIENT).poll_transmit(now, &mut buf).unwrap();
+        let mut datagram = request.datagram.to_vec();
+        world.deliver(SERVER, &datagram);
+        for place in 0..datagram.len() - 8 {
+            if step > 0 && datagram[place..place + 8] == cookies[0] {
+                datagram[place..place + 8].copy_from_slice(&cookies[1]);
+            }
         }
-        while let Some(transmit) = thief.poll_transmit(now, &mut buf) {
-            let server = world.host(SERVER);
-            server.handle_datagram(now, ELSEWHERE, Ecn::NotEct, transmit.datagram);
-        }
-        while let Some(transmit) = world.host(SERVER).poll_transmit(now, &mut buf) {
-            thief.handle_datagram(now, SERVER, Ecn::NotEct, transmit.datagram);
+        let server = world.host(SERVER);
+        server.handle_datagram(now, ELSEWHERE, Ecn::NotEct, &datagram);
+        while let Some(answer) = world.host(SERVER).poll_transmit(now, &mut buf) {
+            let (to, datagram) = (answer.to, answer.datagram.to_vec());
+            cookies[usize::from(to != CLIENT)] = *datagram[7..].first_chunk().unwrap();
+            if to == CLIENT {
+                world.deliver(CLIENT, &datagram);
+            }
         }
     }
-    let table = &world.hosts[&SERVER].table;
-    let known: Vec<_> = table.iter().map(|(_, member)| &member.peer).collect();
-    assert_eq!((known.len(), known[0].remote_nonce()), (1, Some(nonce)));
-    assert!(!known[0].state().is_live());
-    world.run(500 * MS);
-    assert!(world.connected_at().contains(&CLIENT));
-    let states = world.hosts[&SERVER].peers().map(|(_, peer)| peer.state());
-    assert_eq!(
-        states
-            .filter(|&state| state == PeerState::Connected)
-            .count(),
-        1
-    );
+    let addresses = |world: &World| {
+        world.hosts[&SERVER]
+            .table
+            .iter()
+            .next()
+            .unwrap()
+            .1
+            .addresses()
+            .count()
+    };
+    assert_eq!(addresses(&world), 2, "both have asked");
+    let (mut stranger, _) = attempt(now, 77);
+    talk(&mut world, ELSEWHERE, &mut stranger, 3);
+    let live = world.hosts[&SERVER].table.iter();
+    let live = live.filter(|(_, member)| member.peer.state().is_live());
+    assert_eq!(live.count(), 2);
 }
 
 /// Proofs of this many clients, all from the client's address, and the server that they are for. The cookies of an

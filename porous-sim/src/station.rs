@@ -137,6 +137,8 @@ impl<A: SimAddress> Station<A> {
             {
                 use porous_proto::Disposition::{Accepted, Handled, Ignored};
                 let place = match _taken {
+                    // A request is taken only from where its sender has brought a cookie back.
+                    Accepted(_) | Handled(_) if is_request(&datagram) => Some(from),
                     Accepted(peer) | Handled(peer) => self.host.address(peer),
                     Ignored(_) => None,
                 };
@@ -191,5 +193,17 @@ impl<A: SimAddress> Station<A> {
 
     pub(crate) fn poll_event(&mut self) -> Option<Event<A>> {
         self.events.pop_front()
+    }
+}
+
+/// Whether a datagram is a request, with message 1 in front of it or without (`docs/wire.md`, "Long forms").
+#[cfg(feature = "swarm")]
+fn is_request(datagram: &[u8]) -> bool {
+    match datagram {
+        [0xD2, low, high, rest @ ..] => {
+            let length = usize::from(u16::from_le_bytes([*low, *high]));
+            rest.get(length) == Some(&0xC0)
+        }
+        _ => datagram.first() == Some(&0xC0),
     }
 }

@@ -59,7 +59,7 @@ impl<A: SimAddress> Watch<A> {
     }
 
     /// Checks the cost of a datagram that the host was given. `before` is the count of steps before the call,
-    /// `place` the address of the peer that took the datagram.
+    /// `place` the address at which the peer that took the datagram is, or from which it has asked.
     pub(crate) fn received(
         &mut self,
         (from, len): (A, usize),

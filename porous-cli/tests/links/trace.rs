@@ -59,7 +59,7 @@ fn in_nanoseconds(mut pcap: Vec<u8>) -> Vec<u8> {
     pcap
 }
 
-/// A pcap as it would be if no more than so many bytes of each packet had been captured.
+/// A pcap as it would be if only the first bytes of each packet had been captured.
 fn captured(pcap: &[u8], most: usize) -> Vec<u8> {
     let mut cut = pcap[..24].to_vec();
     let mut at = 24;

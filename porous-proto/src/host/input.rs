@@ -241,7 +241,7 @@ impl<R: CryptoRng, A: Address> Input<'_, R, A> {
         let is_older = |member: &Member<A>| {
             let peer = &member.peer;
             let is_newcomer = peer.is_inbound() && peer.state() == PeerState::Connecting;
-            // Anybody may have asked in its name from elsewhere, and has no say in it there.
+            // At an address that only asked in its name anybody may be.
             let is_there = member.is_same_at(from);
             is_newcomer && is_there && peer.gives_way_to(request.asks_to_seal())
         };

@@ -194,7 +194,7 @@ pub(super) fn agree<R: CryptoRng, A: Address>(
     connection_id: ConnectionId,
 ) -> Result<Option<Agreed>, Ignored> {
     if !request.asks_to_seal() {
-        // Nobody brings a message 1 and does not ask to seal: a forger has taken away that it was asked.
+        // A sender of message 1 asks to seal: a forger has removed that from its request.
         let is_plain = request.auth.is_none();
         return is_plain.then_some(None).ok_or(Ignored::Unauthenticated);
     }

@@ -90,7 +90,7 @@ impl Peer {
         Some((handshake.sealing()?, encoded(&request).ok()?))
     }
 
-    /// Whether so many datagrams were forged that the connection is not safe any more.
+    /// Whether 2^36 datagrams were forged, after which the connection is not safe any more.
     pub(super) fn is_worn_out(&self) -> bool {
         self.phase.session().is_some_and(Session::is_worn_out)
     }

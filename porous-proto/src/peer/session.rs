@@ -149,7 +149,7 @@ impl Session {
         }
     }
 
-    /// Whether so many datagrams were forged that the connection is not safe any more.
+    /// Whether 2^36 datagrams were forged, after which the connection is not safe any more.
     #[cfg(feature = "seal")]
     pub(super) fn is_worn_out(&self) -> bool {
         self.sealing.as_ref().is_some_and(|it| it.is_worn_out())

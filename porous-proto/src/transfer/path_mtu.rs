@@ -378,8 +378,12 @@ impl Suspicion {
             self.was_alone = !heard;
             self.tries += u8::from(heard);
         }
-        let is_last = self.size <= FLOOR;
-        if self.tries >= if is_last { TRIES_BEFORE_END } else { TRIES } {
+        let needed = if self.size > FLOOR {
+            TRIES
+        } else {
+            TRIES_BEFORE_END
+        };
+        if self.tries >= needed {
             Step::Confirmed
         } else {
             Step::Probe(self.size)

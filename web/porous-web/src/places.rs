@@ -68,7 +68,7 @@ impl Places {
             taken.refused += 1;
             return Admission::Refused;
         }
-        // Or whoever forges the address of another would take its share: one place at most, and never the last.
+        // Otherwise a sender that forges an address would take its share: one place at most, and never the last.
         let takes_of_share = of_source > 0 || limits.sessions_per_ip == 1;
         let are_many = taken.handshakes >= limits.handshakes / 4;
         if !is_proved && (takes_of_share || are_many) {

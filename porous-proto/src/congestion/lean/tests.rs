@@ -484,6 +484,34 @@ fn after_an_outage_slow_start_is_as_at_first() {
     assert!(line.lean.window > fits / 10 * 9, "{}", line.lean.window);
 }
 
+/// A window is acknowledged, and no round trip is told. Returns when.
+fn blind_round(lean: &mut Lean, sent: Instant) -> Instant {
+    let (now, window) = (sent + 50 * MS, lean.window());
+    lean.on_ack(&Ack {
+        now,
+        bytes: window,
+        frames: window / MTU,
+        sent,
+        rtt: None,
+        smoothed_rtt: 50 * MS,
+        in_flight: window,
+        is_limited: true,
+        bandwidth: u32::MAX,
+        step: Duration::ZERO,
+    });
+    now
+}
+
+fn lose(lean: &mut Lean, now: Instant) {
+    lean.on_trouble(&Trouble {
+        now,
+        signal: Signal::Loss,
+        bytes: MTU,
+        sent: now,
+        in_flight: lean.window(),
+    });
+}
+
 /// A cut is not for ever where no round trip shows the queue. P12.
 #[test]
 fn without_samples_of_the_round_trip_the_window_follows_losses() {
@@ -491,36 +519,35 @@ fn without_samples_of_the_round_trip_the_window_follows_losses() {
     let mut now = Instant::ZERO + Duration::from_secs(100);
     let mut windows = Vec::new();
     for n in 0..300 {
-        let sent = now;
-        now = now + 50 * MS;
-        let window = lean.window();
-        windows.push(window);
+        windows.push(lean.window());
         if n % 100 == 50 {
-            lean.on_trouble(&Trouble {
-                now,
-                signal: Signal::Loss,
-                bytes: MTU,
-                sent,
-                in_flight: window,
-            });
+            lose(&mut lean, now);
         }
-        lean.on_ack(&Ack {
-            now,
-            bytes: window,
-            frames: window / MTU,
-            sent,
-            rtt: None,
-            smoothed_rtt: 50 * MS,
-            in_flight: window,
-            is_limited: true,
-            bandwidth: u32::MAX,
-            step: Duration::ZERO,
-        });
+        now = blind_round(&mut lean, now);
     }
     // A frame a round, and seven tenths at a loss.
     assert_eq!(windows[49] - windows[40], 9 * MTU);
     assert!(windows[52] < windows[49] / 10 * 8);
     assert_eq!(windows[149] - windows[60], 89 * MTU);
+}
+
+/// It would end with a round trip. P12.
+#[test]
+fn without_samples_of_the_round_trip_there_is_no_drain() {
+    let mut lean = Line::settled(1_000_000, 50 * MS).lean;
+    let mut now = Instant::ZERO + Duration::from_secs(100);
+    lean.phase = Phase::Competing;
+    for _ in 0..2 {
+        now = blind_round(&mut lean, now);
+    }
+    // One round without a sample is no sign yet.
+    lose(&mut lean, now);
+    assert_ne!(lean.drains.held(), 0, "a drain has begun");
+    now = blind_round(&mut lean, now);
+    assert_eq!(lean.drains.held(), 0);
+    now = now + Duration::from_secs(1);
+    lose(&mut lean, now);
+    assert_eq!(lean.drains.held(), 0);
 }
 
 /// Otherwise a remote host that acknowledges seldom would be sent ever more for eight rounds. P12.

@@ -56,6 +56,14 @@ fn prove(host: &mut Host<ExampleRng, u32>, from: u32, connection_id: u32) -> Dis
     ask(host, from, &request(THEIRS, cookie, connection_id))
 }
 
+/// The peer that this makes.
+fn let_in(host: &mut Host<ExampleRng, u32>, from: u32, connection_id: u32) -> PeerId {
+    match prove(host, from, connection_id) {
+        Disposition::Accepted(peer) => peer,
+        Disposition::Handled(_) | Disposition::Ignored(_) => panic!("not let in"),
+    }
+}
+
 fn server() -> Host<ExampleRng, u32> {
     let mut host = Host::<_, u32>::new(Config::new(), example_rng());
     host.listen(Listen::Open).unwrap();
@@ -66,9 +74,7 @@ fn server() -> Host<ExampleRng, u32> {
 #[test]
 fn a_peer_has_at_most_eight_addresses() {
     let mut host = server();
-    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
-        panic!()
-    };
+    let peer = let_in(&mut host, 10, 5);
     let [(10, 0xD0, first_cookie)] = sent(&mut host)[..] else {
         panic!("no acknowledgement")
     };
@@ -99,9 +105,7 @@ fn the_same_nonce_with_another_connection_id_is_another_hosts() {
 #[test]
 fn a_late_request_from_another_address_revives_nothing() {
     let mut host = server();
-    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
-        panic!()
-    };
+    let peer = let_in(&mut host, 10, 5);
     sent(&mut host);
     let ended = &mut host.table.get_mut(peer).unwrap().peer;
     ended.replace(Instant::ZERO);
@@ -115,9 +119,7 @@ fn a_late_request_from_another_address_revives_nothing() {
 #[test]
 fn a_second_host_with_a_nonce_does_not_take_the_place_of_the_first() {
     let mut host = server();
-    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
-        panic!()
-    };
+    let peer = let_in(&mut host, 10, 5);
     sent(&mut host);
     assert!(matches!(prove(&mut host, 67, 7), Disposition::Accepted(_)));
     sent(&mut host);
@@ -149,9 +151,7 @@ fn noop(id: ConnectionId, n: u8, nonce: u64) -> Vec<u8> {
 #[test]
 fn nobody_joins_a_connection_by_asking_for_it() {
     let mut host = server();
-    let Disposition::Accepted(peer) = prove(&mut host, 10, 5) else {
-        panic!()
-    };
+    let peer = let_in(&mut host, 10, 5);
     sent(&mut host);
     let (known, nonce) = (host.peer(peer).unwrap(), host.peer(peer).unwrap().nonce());
     let id = known.connection_id();

@@ -288,7 +288,7 @@ fn forged_cookies_behind_the_true_one_keep_nobody_out() {
 /// Behind each request of the client one follows in its name, from an address of the attacker's, with the cookie that
 /// the attacker got there.
 #[test]
-fn who_repeats_a_request_from_elsewhere_gets_no_answer_in_its_place() {
+fn a_request_repeated_from_elsewhere_takes_no_answer_away() {
     const ELSEWHERE: u32 = 9;
     let mut world = World::secure();
     world.connect();
@@ -398,7 +398,7 @@ fn a_connection_by_the_nonce_of_another_host_that_is_over_keeps_nobody_out() {
 
 /// An eavesdropper asks in the name of a newcomer from its own address, and then in its own name.
 #[test]
-fn who_asks_in_the_name_of_a_newcomer_does_not_take_its_place() {
+fn a_request_in_the_name_of_a_newcomer_does_not_end_it() {
     const ELSEWHERE: u32 = 9;
     let mut world = World::secure();
     world.host(SERVER).listen(Listen::Ask).unwrap();
